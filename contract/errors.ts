@@ -1,0 +1,68 @@
+/** Error codes that cross a process, the window or the command line. Message: one sentence. Hint: what to do. */
+export const ERROR_CODES = [
+  'BAD_ARGUMENT',
+  'NOT_FOUND',
+  'ADDON_MISSING',
+  'MODEL_NOT_FOUND',
+  'MODEL_UNSUPPORTED',
+  'MODEL_CORRUPT',
+  'TOKENIZER_MISMATCH',
+  'ADAPTER_CORRUPT',
+  'ADAPTER_MISMATCH',
+  'CONTEXT_FULL',
+  'OUT_OF_MEMORY',
+  'IO',
+  'DISK_FULL',
+  'PORT_IN_USE',
+  'NO_SANDBOX',
+  'HARNESS_MISSING',
+  'PI_PROMPT_DIFFERS',
+  'SERVICE_GONE',
+  'DEADLINE',
+  'CANCELLED',
+  'REFUSED',
+  'UNAUTHORIZED',
+  'BUSY',
+  'UNSUPPORTED',
+  'INTERNAL',
+] as const;
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+export interface ErrorShape {
+  code: ErrorCode;
+  message: string;
+  hint?: string;
+}
+
+/** The one error class of the app: what happened and why (`message`), a stable `code`, and what to do (`hint`). */
+export class TackroomError extends Error {
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  constructor(code: ErrorCode, message: string, hint?: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'TackroomError';
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+const KNOWN = new Set<string>(ERROR_CODES);
+
+/** Any thrown value as a serialisable shape; unknown errors become INTERNAL (or DISK_FULL / IO by errno). */
+export function toErrorShape(error: unknown): ErrorShape {
+  if (error instanceof TackroomError) return { code: error.code, message: error.message, hint: error.hint };
+  const e = error as { code?: unknown; message?: unknown; hint?: unknown };
+  const message = typeof e?.message === 'string' ? e.message : String(error);
+  const raw = typeof e?.code === 'string' ? e.code : '';
+  const hint = typeof e?.hint === 'string' ? e.hint : undefined;
+  if (KNOWN.has(raw)) return { code: raw as ErrorCode, message, hint };
+  if (raw === 'ENOSPC' || raw === 'EDQUOT' || raw === 'SQLITE_FULL')
+    return { code: 'DISK_FULL', message: `The disk is full: ${message}.`, hint: 'Free some space and start again; nothing already recorded is lost.' };
+  if (raw === 'EADDRINUSE') return { code: 'PORT_IN_USE', message, hint: 'Choose another port.' };
+  if (raw.startsWith('E') || raw.startsWith('SQLITE_')) return { code: 'IO', message, hint };
+  return { code: 'INTERNAL', message, hint };
+}
+
+export function fromErrorShape(shape: ErrorShape): TackroomError {
+  return new TackroomError(shape.code, shape.message, shape.hint);
+}

@@ -1,0 +1,31 @@
+/**
+ * Schema, one string a version; never edit one that shipped, append. Record tables keep the whole record as JSON in
+ * `data` and repeat the fields that queries use; blobs of token ids and messages have tables of their own.
+ */
+import { TABLES } from './tables.js';
+
+const recordTables = Object.entries(TABLES)
+  .map(([kind, columns]) => {
+    const list = columns.map((c) => `${c} ANY`).join(', ');
+    const indexes = columns.map((c) => `CREATE INDEX ${kind}_${c} ON ${kind}(${c});`).join('\n');
+    return `CREATE TABLE ${kind} (id TEXT PRIMARY KEY, createdAt INTEGER NOT NULL${list ? `, ${list}` : ''}, data TEXT NOT NULL);
+${indexes}
+CREATE INDEX ${kind}_createdAt ON ${kind}(createdAt);`;
+  })
+  .join('\n');
+
+export const MIGRATIONS: string[] = [
+  `${recordTables}
+CREATE TABLE message (hash TEXT PRIMARY KEY, role TEXT NOT NULL, body TEXT NOT NULL);
+CREATE TABLE message_node (hash TEXT PRIMARY KEY, parent TEXT, message TEXT NOT NULL REFERENCES message(hash), depth INTEGER NOT NULL);
+CREATE TABLE tools (hash TEXT PRIMARY KEY, body TEXT NOT NULL);
+CREATE TABLE request_tokens (
+  requestId TEXT PRIMARY KEY,
+  prefixOf TEXT,
+  prefixLength INTEGER NOT NULL,
+  promptSuffix BLOB NOT NULL,
+  completion BLOB NOT NULL,
+  logprobs BLOB NOT NULL
+);
+CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL);`,
+];
