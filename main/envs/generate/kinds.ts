@@ -1,5 +1,5 @@
 import type { Rng } from "./random.js";
-import { round2 } from "./rounding.js";
+import { isNearTie, round2 } from "./rounding.js";
 import type { Row } from "./table.js";
 
 export type KindName =
@@ -118,12 +118,14 @@ const countRows: Kind = ({ rng, entity, where, rows }) => {
   return numeric(question, rows.length, {});
 };
 
-/** A question that filters by one category value, or takes all rows, and folds a number column. */
+/** A question that folds a number column, of the rows with one category value or of all; null where rounding is unsafe. */
 function fold(words: string[], filtered: boolean, answer: (values: number[]) => number): Kind {
   return ({ rng, entity, where, rows, category, number }) => {
     const word = rng.pick(words);
     const value = filtered ? rng.pick(rows)[category]! : undefined;
     const chosen = rows.filter((row) => value === undefined || row[category] === value);
+    const exact = answer(chosen.map((row) => numberOf(row, number)));
+    if (isNearTie(exact)) return null;
     const condition =
       value === undefined ? "" : rng.pick([` with ${category} ${value}`, ` whose ${category} is ${value}`]);
     const all = value === undefined && rng.chance(0.5) ? "all " : "the ";
@@ -133,7 +135,7 @@ function fold(words: string[], filtered: boolean, answer: (values: number[]) => 
         "$1.",
       );
     const detail = value === undefined ? { number } : { number, category, value };
-    return numeric(question, round2(answer(chosen.map((row) => numberOf(row, number)))), detail);
+    return numeric(question, round2(exact), detail);
   };
 }
 
