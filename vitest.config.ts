@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 import { SkipReporter } from "./tests/support/skip-reporter.ts";
 
 /** Set by scripts/test.mjs: where to write which tests were skipped and why. */
-const skipReport = process.env["TACKROOM_SKIP_REPORT"];
+const skipReport = process.env.TACKROOM_SKIP_REPORT;
 const electronStub = fileURLToPath(new URL("./tests/stubs/electron.ts", import.meta.url));
 /** Run on their own: they take long or measure. */
 const APART = ["tests/soak/**", "tests/bench/**", "tests/fuzz/**"];
