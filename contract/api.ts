@@ -3,12 +3,12 @@
  * derive their types from it, and both transports (Electron's IPC, the WebSocket behind the browser window) check
  * against it.
  */
-import { z } from "zod";
-import type { ErrorShape } from "./errors.js";
-import type { EventMessage } from "./events.js";
-import { Deployment, Harness, Origin, Rollout, Run, Session } from "./records.js";
-import { TranscriptStep } from "./transcript.js";
-import { AdapterView, DeploymentView, HomeState, RunDetail, RunSummary } from "./views.js";
+import { z } from 'zod';
+import type { ErrorShape } from './errors.js';
+import type { EventMessage } from './events.js';
+import { Deployment, Harness, Origin, Rollout, Run, Session } from './records.js';
+import { TranscriptStep } from './transcript.js';
+import { AdapterView, DeploymentView, HomeState, RunDetail, RunSummary } from './views.js';
 
 /** Longest message the window may send, in bytes; nothing it asks needs more. */
 export const MAX_INPUT_BYTES = 64 * 1024;
@@ -31,41 +31,41 @@ const SessionFilter = z.strictObject({
 });
 
 export const CALLS = {
-  "home.state": { input: nothing, output: HomeState },
-  "sessions.list": {
+  'home.state': { input: nothing, output: HomeState },
+  'sessions.list': {
     input: SessionFilter,
     output: z.object({ total: z.number().int(), sessions: z.array(Session).max(MAX_PAGE) }),
   },
-  "sessions.get": {
+  'sessions.get': {
     input: z.strictObject({ id, ...page }),
     output: z.object({ session: Session, totalSteps: z.number().int(), steps: z.array(TranscriptStep).max(MAX_PAGE) }),
   },
-  "runs.list": { input: nothing, output: z.object({ runs: z.array(RunSummary).max(500) }) },
-  "runs.get": { input: z.strictObject({ id }), output: RunDetail },
-  "runs.rollouts": {
+  'runs.list': { input: nothing, output: z.object({ runs: z.array(RunSummary).max(500) }) },
+  'runs.get': { input: z.strictObject({ id }), output: RunDetail },
+  'runs.rollouts': {
     input: z.strictObject({ id, step: z.number().int().min(0).optional(), ...page }),
     output: z.object({ total: z.number().int(), rollouts: z.array(Rollout).max(MAX_PAGE) }),
   },
-  "runs.stop": { input: z.strictObject({ id }), output: z.object({ run: Run }) },
-  "adapters.list": {
+  'runs.stop': { input: z.strictObject({ id }), output: z.object({ run: Run }) },
+  'adapters.list': {
     input: nothing,
     output: z.object({ adapters: z.array(AdapterView).max(1000), deployments: z.array(DeploymentView).max(16) }),
   },
-  "adapters.swap": {
+  'adapters.swap': {
     input: z.strictObject({ harness: Harness, adapterId: id.nullable() }),
     output: z.object({ deployment: Deployment }),
   },
-  "adapters.rollback": { input: z.strictObject({ harness: Harness }), output: z.object({ deployment: Deployment }) },
+  'adapters.rollback': { input: z.strictObject({ harness: Harness }), output: z.object({ deployment: Deployment }) },
 } as const;
 
 export type CallName = keyof typeof CALLS;
 /** What a caller passes: fields with defaults may be left out. */
-export type CallInput<N extends CallName> = z.input<(typeof CALLS)[N]["input"]>;
+export type CallInput<N extends CallName> = z.input<(typeof CALLS)[N]['input']>;
 /** What the implementation receives, defaults filled in. */
-export type CallArgs<N extends CallName> = z.output<(typeof CALLS)[N]["input"]>;
-export type CallOutput<N extends CallName> = z.output<(typeof CALLS)[N]["output"]>;
+export type CallArgs<N extends CallName> = z.output<(typeof CALLS)[N]['input']>;
+export type CallOutput<N extends CallName> = z.output<(typeof CALLS)[N]['output']>;
 
-export const isCallName = (name: unknown): name is CallName => typeof name === "string" && Object.hasOwn(CALLS, name);
+export const isCallName = (name: unknown): name is CallName => typeof name === 'string' && Object.hasOwn(CALLS, name);
 
 /** Errors travel as values: an exception loses its code on the way through Electron's context bridge. */
 export type Reply<T> = { ok: true; output: T } | { ok: false; error: ErrorShape };

@@ -57,7 +57,11 @@ export function toErrorShape(error: unknown): ErrorShape {
   const hint = typeof e?.hint === 'string' ? e.hint : undefined;
   if (KNOWN.has(raw)) return { code: raw as ErrorCode, message, hint };
   if (raw === 'ENOSPC' || raw === 'EDQUOT' || raw === 'SQLITE_FULL')
-    return { code: 'DISK_FULL', message: `The disk is full: ${message}.`, hint: 'Free some space and start again; nothing already recorded is lost.' };
+    return {
+      code: 'DISK_FULL',
+      message: `The disk is full: ${message}.`,
+      hint: 'Free some space and start again; nothing already recorded is lost.',
+    };
   if (raw === 'EADDRINUSE') return { code: 'PORT_IN_USE', message, hint: 'Choose another port.' };
   if (raw.startsWith('E') || raw.startsWith('SQLITE_')) return { code: 'IO', message, hint };
   return { code: 'INTERNAL', message, hint };

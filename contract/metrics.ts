@@ -4,15 +4,15 @@
  */
 export const METRIC = {
   /** Mean reward of the scored rollouts of the step. */
-  reward: "reward",
+  reward: 'reward',
   /** Tool calls per solved rollout of the step; absent when none was solved. */
-  callsPerSolved: "calls_per_solved",
+  callsPerSolved: 'calls_per_solved',
   /** Tool calls that the guard blocked during the step. */
-  blocked: "blocked_calls",
-  loss: "loss",
-  gradNorm: "grad_norm",
-  entropy: "entropy",
-  kl: "kl",
+  blocked: 'blocked_calls',
+  loss: 'loss',
+  gradNorm: 'grad_norm',
+  entropy: 'entropy',
+  kl: 'kl',
   /** Seconds from the first rollout of the step to the new weights. */
-  stepSeconds: "perf/step_s",
+  stepSeconds: 'perf/step_s',
 } as const;

@@ -1,6 +1,6 @@
 /** One session as it is read by a person: what was said, called, judged and measured, in order. */
-import { z } from "zod";
-import { VerdictKind } from "./records.js";
+import { z } from 'zod';
+import { VerdictKind } from './records.js';
 
 const count = z.number().int().nonnegative();
 /** Longest text sent for one step, in UTF-16 units; what is cut off is counted in `clipped`. */
@@ -30,11 +30,11 @@ export type TranscriptCall = z.infer<typeof TranscriptCall>;
 
 const spoken = { text, at: z.number(), clipped: count };
 
-export const TranscriptStep = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("system"), ...spoken }),
-  z.object({ kind: z.literal("user"), ...spoken }),
+export const TranscriptStep = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('system'), ...spoken }),
+  z.object({ kind: z.literal('user'), ...spoken }),
   z.object({
-    kind: z.literal("agent"),
+    kind: z.literal('agent'),
     ...spoken,
     requestId: z.string(),
     calls: z.array(TranscriptCall),
@@ -45,10 +45,10 @@ export const TranscriptStep = z.discriminatedUnion("kind", [
     adapterHash: z.string().nullable(),
     upstream: z.string().nullable(),
     finish: z.string(),
-    status: z.enum(["ok", "error", "cancelled"]),
+    status: z.enum(['ok', 'error', 'cancelled']),
     error: z.string().nullable(),
     synthetic: z.boolean(),
   }),
 ]);
 export type TranscriptStep = z.infer<typeof TranscriptStep>;
-export type AgentStep = Extract<TranscriptStep, { kind: "agent" }>;
+export type AgentStep = Extract<TranscriptStep, { kind: 'agent' }>;

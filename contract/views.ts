@@ -1,6 +1,6 @@
 /** What the window shows that is not a record by itself: sums, joins and states. */
-import { z } from "zod";
-import { Adapter, Checkpoint, Deployment, Evaluation, Harness, Run, Session, Step } from "./records.js";
+import { z } from 'zod';
+import { Adapter, Checkpoint, Deployment, Evaluation, Harness, Run, Session, Step } from './records.js';
 
 const count = z.number().int().nonnegative();
 
@@ -16,7 +16,7 @@ export const LoopCounts = z.object({
 export type LoopCounts = z.infer<typeof LoopCounts>;
 
 export const EngineView = z.object({
-  state: z.enum(["up", "training", "down"]),
+  state: z.enum(['up', 'training', 'down']),
   /** Why it is down. */
   reason: z.string().nullable(),
   model: z
@@ -39,7 +39,7 @@ export const EngineView = z.object({
 export type EngineView = z.infer<typeof EngineView>;
 
 export const GatewayView = z.object({
-  state: z.enum(["up", "down"]),
+  state: z.enum(['up', 'down']),
   reason: z.string().nullable(),
   port: z.number().int().nullable(),
   requests: count,

@@ -4,8 +4,9 @@
  * The addon knows tokens, tensors and bytes. Every asynchronous method runs on a native thread, one at a time per
  * model; errors are thrown as `Error` with a `code` (see `NativeErrorCode`) and one plain sentence.
  */
-import { createRequire } from 'node:module';
+
 import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -149,7 +150,10 @@ export interface NativeTrainer {
   /** Forward + backward + one optimizer update over all samples (micro-batched inside, one update). */
   step(samples: TrainSample[], loss: LossOptions, lr: number): Promise<StepMetrics>;
   /** Forward + backward only; gradients by tensor name (PEFT names, or names of the model file). For tests. */
-  gradients(samples: TrainSample[], loss: LossOptions): Promise<{ loss: number; gradNorm: number; tensors: Record<string, Float32Array> }>;
+  gradients(
+    samples: TrainSample[],
+    loss: LossOptions,
+  ): Promise<{ loss: number; gradNorm: number; tensors: Record<string, Float32Array> }>;
   /** Optimizer moments + step count + weights under training, one file, atomically. */
   saveState(file: string): Promise<void>;
   loadState(file: string): Promise<void>;
@@ -198,6 +202,9 @@ export function packageRoot(): string {
 export function loadAddon(): NativeAddon {
   const root = packageRoot().replace(/app\.asar$/, 'app.asar.unpacked');
   const file = join(root, 'build', 'native', 'engine.node');
-  if (!existsSync(file)) throw Object.assign(new Error(`The native engine is not built (${file}). Run: npm run setup`), { code: 'ADDON_MISSING' });
+  if (!existsSync(file))
+    throw Object.assign(new Error(`The native engine is not built (${file}). Run: npm run setup`), {
+      code: 'ADDON_MISSING',
+    });
   return createRequire(import.meta.url)(file) as NativeAddon;
 }

@@ -83,7 +83,10 @@ export interface EngineCalls {
     result: { hash: string; steps: number };
   };
   /** One optimizer update. The new weights are served under the returned hash at once; older hashes stay until dropped. */
-  'train.step': { params: { samples: WireSample[]; loss: LossOptions; lr: number }; result: StepMetrics & { hash: string } };
+  'train.step': {
+    params: { samples: WireSample[]; loss: LossOptions; lr: number };
+    result: StepMetrics & { hash: string };
+  };
   /** PEFT folder + `trainer.state`, written atomically. */
   'train.save': { params: { dir: string }; result: { hash: string; bytes: number } };
   'train.close': { params: Record<string, never>; result: null };

@@ -1,7 +1,8 @@
 /** A rollout: one harness run on one task in a sandbox, scored by the task's verifier. */
+
+import type { Split } from '../../contract/records.js';
 import type { Sampling } from '../engine/protocol.js';
 import type { TraceEntry } from '../proxy/protocol.js';
-import type { Split } from '../../contract/records.js';
 
 export interface RolloutJob {
   id: string;

@@ -6,8 +6,8 @@
  * A dropped connection rejects every open call with SERVICE_GONE: the caller decides whether to repeat.
  */
 import { chmodSync, rmSync } from 'node:fs';
-import { type Server, type Socket, connect, createServer } from 'node:net';
-import { TackroomError, type ErrorShape, fromErrorShape, toErrorShape } from '../../contract/errors.js';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { type ErrorShape, fromErrorShape, TackroomError, toErrorShape } from '../../contract/errors.js';
 
 export interface CallContext {
   /** Aborted when the caller cancels or its connection drops. */
@@ -203,7 +203,8 @@ export class RpcClient {
   }
 
   #connect(): Promise<Socket> {
-    if (this.#closed) return Promise.reject(new TackroomError('SERVICE_GONE', `The ${this.service} connection is closed.`));
+    if (this.#closed)
+      return Promise.reject(new TackroomError('SERVICE_GONE', `The ${this.service} connection is closed.`));
     if (this.#socket && !this.#socket.destroyed) return Promise.resolve(this.#socket);
     this.#connecting ??= this.#open_socket().finally(() => {
       this.#connecting = undefined;
@@ -224,7 +225,12 @@ export class RpcClient {
         return socket;
       } catch (cause) {
         if (Date.now() > deadline || this.#closed)
-          throw new TackroomError('SERVICE_GONE', `The ${this.service} is not running.`, 'It is started again by itself; try once more in a moment.', { cause });
+          throw new TackroomError(
+            'SERVICE_GONE',
+            `The ${this.service} is not running.`,
+            'It is started again by itself; try once more in a moment.',
+            { cause },
+          );
         await new Promise((r) => setTimeout(r, 50));
       }
     }
@@ -249,7 +255,11 @@ export class RpcClient {
     const drop = (): void => {
       if (this.#socket === socket) this.#socket = undefined;
       socket.destroy();
-      const gone = new TackroomError('SERVICE_GONE', `The ${this.service} stopped while it was answering.`, 'It is started again by itself; the call can be repeated.');
+      const gone = new TackroomError(
+        'SERVICE_GONE',
+        `The ${this.service} stopped while it was answering.`,
+        'It is started again by itself; the call can be repeated.',
+      );
       for (const id of [...this.#open.keys()]) this.#finish(id)?.reject(gone);
     };
     socket.on('error', drop);

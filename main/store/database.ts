@@ -1,7 +1,8 @@
 /** Opens the SQLite file: WAL, full durability of acknowledged commits, migrations. The only import of better-sqlite3. */
-import Sqlite from 'better-sqlite3';
+
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { TackroomError } from '../../contract/errors.js';
 import { MIGRATIONS } from './migrations.js';
 
@@ -20,7 +21,12 @@ export function openDatabase(file: string): Database {
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
     if (/newer/.test(message)) throw cause;
-    throw new TackroomError('IO', `The database ${file} cannot be opened: ${message}.`, 'Check the free space and the rights of its folder; the file is left as it is.', { cause });
+    throw new TackroomError(
+      'IO',
+      `The database ${file} cannot be opened: ${message}.`,
+      'Check the free space and the rights of its folder; the file is left as it is.',
+      { cause },
+    );
   }
   return db;
 }
@@ -29,7 +35,11 @@ function migrate(db: Database): void {
   const run = db.transaction(() => {
     const at = db.pragma('user_version', { simple: true }) as number;
     if (at > MIGRATIONS.length)
-      throw new TackroomError('UNSUPPORTED', `The database was written by a newer Tackroom (schema ${at}, this one knows ${MIGRATIONS.length}).`, 'Update Tackroom.');
+      throw new TackroomError(
+        'UNSUPPORTED',
+        `The database was written by a newer Tackroom (schema ${at}, this one knows ${MIGRATIONS.length}).`,
+        'Update Tackroom.',
+      );
     for (let i = at; i < MIGRATIONS.length; i++) db.exec(MIGRATIONS[i]!);
     db.pragma(`user_version = ${MIGRATIONS.length}`);
   });

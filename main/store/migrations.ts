@@ -28,4 +28,8 @@ CREATE TABLE request_tokens (
   logprobs BLOB NOT NULL
 );
 CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL);`,
+  // Deleting a session asks who else refers to a message or a tool list.
+  `CREATE INDEX message_node_parent ON message_node(parent);
+CREATE INDEX message_node_message ON message_node(message);
+CREATE INDEX request_toolsHash ON request(json_extract(data, '$.toolsHash'));`,
 ];

@@ -3,7 +3,7 @@
  * (WAL, busy timeout). `put` returns once the record is committed.
  */
 import { join } from 'node:path';
-import { type RecordKind, type RecordOf, RECORDS } from '../../contract/records.js';
+import { RECORDS, type RecordKind, type RecordOf } from '../../contract/records.js';
 import { type Database, openDatabase } from './database.js';
 import { TABLES } from './tables.js';
 
@@ -31,7 +31,10 @@ export class Collection<K extends RecordKind> {
     this.db
       .prepare(
         `INSERT INTO ${this.kind} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})
-         ON CONFLICT(id) DO UPDATE SET ${names.slice(1).map((n) => `${n} = excluded.${n}`).join(', ')}`,
+         ON CONFLICT(id) DO UPDATE SET ${names
+           .slice(1)
+           .map((n) => `${n} = excluded.${n}`)
+           .join(', ')}`,
       )
       .run(checked.id, checked.createdAt, ...columns.map((c) => checked[c] ?? null), JSON.stringify(checked));
     return checked;
@@ -55,7 +58,8 @@ export class Collection<K extends RecordKind> {
   list(query: Query = {}): RecordOf<K>[] {
     const { sql, values } = this.#where(query);
     const order = query.orderBy ?? 'createdAt';
-    if (!['id', 'createdAt', ...TABLES[this.kind]].includes(order)) throw new Error(`no index on ${this.kind}.${order}`);
+    if (!['id', 'createdAt', ...TABLES[this.kind]].includes(order))
+      throw new Error(`no index on ${this.kind}.${order}`);
     const direction = query.descending === false ? 'ASC' : 'DESC';
     const rows = this.db
       .prepare(`SELECT data FROM ${this.kind}${sql} ORDER BY ${order} ${direction}, id ${direction} LIMIT ? OFFSET ?`)
@@ -75,7 +79,8 @@ export class Collection<K extends RecordKind> {
   #where(query: Pick<Query, 'where'>): { sql: string; values: (string | number | null)[] } {
     const entries = Object.entries(query.where ?? {});
     for (const [field] of entries)
-      if (!['id', 'createdAt', ...TABLES[this.kind]].includes(field)) throw new Error(`no index on ${this.kind}.${field}`);
+      if (!['id', 'createdAt', ...TABLES[this.kind]].includes(field))
+        throw new Error(`no index on ${this.kind}.${field}`);
     return {
       sql: entries.length ? ` WHERE ${entries.map(([field]) => `${field} IS ?`).join(' AND ')}` : '',
       values: entries.map(([, value]) => value),
@@ -111,7 +116,9 @@ export function openStore(home: string): Store {
       return row && (JSON.parse(row.value) as unknown);
     },
     setSetting(key, value) {
-      db.prepare('INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value').run(key, JSON.stringify(value));
+      db.prepare(
+        'INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value',
+      ).run(key, JSON.stringify(value));
     },
     close: () => db.close(),
   };

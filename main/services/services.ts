@@ -1,0 +1,146 @@
+/** The running app without a window: store, engine process, gateway process. Shared by the CLI, the demo and Electron. */
+import { join } from 'node:path';
+import { TackroomError } from '../../contract/errors.js';
+import type { EngineCalls, EngineMethod } from '../engine/protocol.js';
+import type { GatewayCalls, GatewayMethod } from '../proxy/protocol.js';
+import { openStore, type Store } from '../store/store.js';
+import { type HomePaths, openHome, serviceEntry } from './paths.js';
+import { type CallOptions, RpcClient } from './rpc.js';
+import { type ServiceExit, type SpawnService, Supervisor } from './supervisor.js';
+
+export interface ServicesOptions {
+  home: string;
+  modelDir: string;
+  /** Gateway port on 127.0.0.1; 0 = any free one. */
+  port: number;
+  threads?: number;
+  spawn?: SpawnService;
+  onRestart?: (service: 'engine' | 'gateway', exit: ServiceExit) => void;
+  onLog?: (service: 'engine' | 'gateway', line: string) => void;
+}
+
+export interface Services {
+  paths: HomePaths;
+  store: Store;
+  engineClient: RpcClient;
+  gatewayClient: RpcClient;
+  engine<M extends EngineMethod>(
+    method: M,
+    params: EngineCalls[M]['params'],
+    options?: CallOptions,
+  ): Promise<EngineCalls[M]['result']>;
+  gateway<M extends GatewayMethod>(
+    method: M,
+    params: GatewayCalls[M]['params'],
+    options?: CallOptions,
+  ): Promise<GatewayCalls[M]['result']>;
+  /** Port the gateway listens on. */
+  readonly port: number;
+  pids(): { engine: number | undefined; gateway: number | undefined };
+  stop(): Promise<void>;
+}
+
+/** Starts both processes and waits until they are ready. Errors: those of their start, as one sentence. */
+export async function startServices(options: ServicesOptions): Promise<Services> {
+  const paths = openHome(options.home);
+  const store = openStore(options.home);
+  const engineSocket = join(paths.sockets, 'engine.sock');
+  const gatewaySocket = join(paths.sockets, 'gateway.sock');
+  const supervise = <Ready extends object>(
+    name: 'engine' | 'gateway',
+    entry: string,
+    args: string[],
+  ): Supervisor<Ready> =>
+    new Supervisor<Ready>({
+      name,
+      entry,
+      args,
+      spawn: options.spawn,
+      readyTimeoutMs: 60_000,
+      onRestart: (exit) => options.onRestart?.(name, exit),
+      onLog: (line) => options.onLog?.(name, line),
+    });
+  const engineService = supervise('engine', serviceEntry('engine/entry.js'), [
+    '--model',
+    options.modelDir,
+    '--socket',
+    engineSocket,
+    '--adapters',
+    paths.adapters,
+    '--threads',
+    String(options.threads ?? 0),
+  ]);
+  const gatewayArgs = (port: number): string[] => [
+    '--home',
+    options.home,
+    '--socket',
+    gatewaySocket,
+    '--engine',
+    engineSocket,
+    '--port',
+    String(port),
+  ];
+  const gatewayService = supervise<{ port: number }>(
+    'gateway',
+    serviceEntry('proxy/entry.js'),
+    gatewayArgs(options.port),
+  );
+  let port: number;
+  try {
+    await engineService.start();
+    port = (await gatewayService.start()).port;
+  } catch (error) {
+    await Promise.allSettled([engineService.stop(), gatewayService.stop()]);
+    store.close();
+    throw error;
+  }
+  const engineClient = new RpcClient(engineSocket, 'engine', 30_000);
+  const gatewayClient = new RpcClient(gatewaySocket, 'gateway', 30_000);
+  return {
+    paths,
+    store,
+    engineClient,
+    gatewayClient,
+    engine: (method, params, callOptions) => engineClient.call(method, params, callOptions),
+    gateway: (method, params, callOptions) => gatewayClient.call(method, params, callOptions),
+    get port() {
+      return port;
+    },
+    pids: () => ({ engine: engineService.pid, gateway: gatewayService.pid }),
+    async stop() {
+      engineClient.close();
+      gatewayClient.close();
+      await Promise.allSettled([gatewayService.stop(), engineService.stop()]);
+      store.close();
+    },
+  };
+}
+
+/** Repeats `work` while a service is being started again. */
+export async function throughRestarts<T>(work: () => Promise<T>, attempts = 3): Promise<T> {
+  for (let i = 1; ; i++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof TackroomError) || error.code !== 'SERVICE_GONE' || i >= attempts) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 200 * i));
+    }
+  }
+}
+
+/**
+ * Runs `work` and throws SERVICE_GONE when the engine was started again meanwhile: adapters in training live in its
+ * memory only, so what was sampled after that is not what was asked for.
+ */
+export async function sameEngine<T>(services: Services, work: () => Promise<T>): Promise<T> {
+  const before = (await services.engine('status', {}, { timeoutMs: 60_000 })).pid;
+  const result = await work();
+  const after = (await services.engine('status', {}, { timeoutMs: 60_000 })).pid;
+  if (before !== after)
+    throw new TackroomError(
+      'SERVICE_GONE',
+      'The engine was started again in the middle of the rollouts.',
+      'The run goes on from its last checkpoint.',
+    );
+  return result;
+}

@@ -1,0 +1,32 @@
+/** A run as a YAML file. Defaults are the demo's (docs/demo.md tells how they were found). */
+import { z } from 'zod';
+
+export const RunConfig = z.strictObject({
+  name: z.string().min(1).default('run'),
+  harness: z.enum(['pi']).default('pi'),
+  seed: z.number().int().nonnegative().default(0),
+  steps: z.number().int().min(1).default(24),
+  tasksPerStep: z.number().int().min(1).default(10),
+  groupSize: z.number().int().min(2).default(8),
+  temperature: z.number().positive().default(0.8),
+  maxTokens: z.number().int().min(1).default(160),
+  maxCalls: z.number().int().min(1).default(15),
+  maxPromptTokens: z.number().int().min(16).default(1200),
+  rolloutDeadlineMs: z.number().int().min(1000).default(60_000),
+  loss: z.enum(['grpo', 'bnpo', 'dr_grpo', 'dapo', 'gspo', 'cispo']).default('dapo'),
+  clipLow: z.number().default(0.2),
+  clipHigh: z.number().default(0.28),
+  rank: z.number().int().min(1).default(16),
+  alpha: z.number().positive().default(32),
+  lr: z.number().positive().default(1.5e-3),
+  warmupSteps: z.number().int().nonnegative().default(4),
+  betas: z.tuple([z.number(), z.number()]).default([0.9, 0.95]),
+  weightDecay: z.number().nonnegative().default(0),
+  maxGradNorm: z.number().positive().default(1),
+  checkpointEvery: z.number().int().min(1).default(6),
+  validationSamples: z.number().int().min(1).default(1),
+  /** Folders of Harbor tasks; validation is never trained on. */
+  tasks: z.string().optional(),
+  validation: z.string().optional(),
+});
+export type RunConfig = z.infer<typeof RunConfig>;
