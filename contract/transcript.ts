@@ -6,48 +6,48 @@ const count = z.number().int().nonnegative();
 /** Longest text sent for one step, in UTF-16 units; what is cut off is counted in `clipped`. */
 export const MAX_STEP_TEXT = 200_000;
 const text = z.string().max(MAX_STEP_TEXT);
-
-export const TranscriptVerdict = z.object({
-  verdict: VerdictKind,
-  stage: z.number().int().min(1).max(3),
-  rule: z.string(),
-  severity: z.string(),
-  reason: z.string(),
-});
-export type TranscriptVerdict = z.infer<typeof TranscriptVerdict>;
+const spoken = { text, clipped: count, at: z.number().nullable() };
 
 export const TranscriptCall = z.object({
   callId: z.string(),
   name: z.string(),
   /** JSON text as sampled. */
   arguments: text,
-  verdict: TranscriptVerdict.nullable(),
+  verdict: VerdictKind,
+  /** Of the verdict that decided; null when nothing was found. */
+  rule: z.string().nullable(),
+  reason: z.string().nullable(),
   /** What the harness sent back; null while it has not. */
   result: text.nullable(),
   clipped: count,
 });
 export type TranscriptCall = z.infer<typeof TranscriptCall>;
 
-const spoken = { text, at: z.number(), clipped: count };
-
 export const TranscriptStep = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('system'), ...spoken }),
   z.object({ kind: z.literal('user'), ...spoken }),
+  /** A tool result whose call is not part of the session. */
+  z.object({ kind: z.literal('tool'), ...spoken }),
+  /** The harness replaced its history (compaction, branch): `kept` messages of it stayed. */
+  z.object({ kind: z.literal('rewrite'), kept: count, at: z.number().nullable() }),
   z.object({
     kind: z.literal('agent'),
     ...spoken,
-    requestId: z.string(),
+    /** null: said before the recording began. */
+    requestId: z.string().nullable(),
     calls: z.array(TranscriptCall),
     promptTokens: count,
     completionTokens: count,
     firstTokenMs: z.number().nullable(),
     durationMs: z.number(),
     adapterHash: z.string().nullable(),
-    upstream: z.string().nullable(),
     finish: z.string(),
     status: z.enum(['ok', 'error', 'cancelled']),
     error: z.string().nullable(),
+    /** Answered by the proxy, not sampled. */
     synthetic: z.boolean(),
+    /** A title or summary made beside the conversation. */
+    auxiliary: z.boolean(),
   }),
 ]);
 export type TranscriptStep = z.infer<typeof TranscriptStep>;

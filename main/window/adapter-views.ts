@@ -1,7 +1,7 @@
 /** Adapters with where they came from and who is served by them. */
-import type { AdapterView } from "../../contract/views.js";
-import type { Store } from "../store/store.js";
-import { currentDeployments } from "./home-state.js";
+import type { AdapterView } from '../../contract/views.js';
+import type { Store } from '../store/store.js';
+import { currentDeployments } from './home-state.js';
 
 const MAX_ADAPTERS = 1000;
 

@@ -3,10 +3,10 @@
  * the Host must be ours (against DNS rebinding), the Origin must be ours (against other pages), and the caller must
  * know the per-install token, or hold the cookie made from it.
  */
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import type { IncomingMessage } from "node:http";
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 
-const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
+const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
 export class Admission {
   readonly #token: string;
@@ -20,29 +20,29 @@ export class Admission {
   ) {
     this.#token = token;
     this.#cookieName = `tackroom_${port}`;
-    this.#cookieValue = createHmac("sha256", token).update("tackroom window cookie").digest("base64url");
+    this.#cookieValue = createHmac('sha256', token).update('tackroom window cookie').digest('base64url');
   }
 
   hostAllowed(request: IncomingMessage): boolean {
-    const host = (request.headers.host ?? "").toLowerCase();
+    const host = (request.headers.host ?? '').toLowerCase();
     return LOOPBACK.some((name) => host === `${name}:${this.port}`);
   }
 
   /** The Origin must be the page this very server served. */
   originAllowed(request: IncomingMessage): boolean {
     return (
-      this.hostAllowed(request) && request.headers.origin === `http://${(request.headers.host ?? "").toLowerCase()}`
+      this.hostAllowed(request) && request.headers.origin === `http://${(request.headers.host ?? '').toLowerCase()}`
     );
   }
 
   tokenAllowed(request: IncomingMessage): boolean {
-    const header = request.headers.authorization ?? "";
-    return header.startsWith("Bearer ") && same(header.slice(7), this.#token);
+    const header = request.headers.authorization ?? '';
+    return header.startsWith('Bearer ') && same(header.slice(7), this.#token);
   }
 
   cookieAllowed(request: IncomingMessage): boolean {
-    for (const pair of (request.headers.cookie ?? "").split(";")) {
-      const at = pair.indexOf("=");
+    for (const pair of (request.headers.cookie ?? '').split(';')) {
+      const at = pair.indexOf('=');
       if (pair.slice(0, at).trim() === this.#cookieName && same(pair.slice(at + 1).trim(), this.#cookieValue))
         return true;
     }
@@ -55,5 +55,5 @@ export class Admission {
   }
 }
 
-const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 const same = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));

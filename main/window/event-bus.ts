@@ -1,5 +1,5 @@
 /** In-process publish/subscribe of the contract's events: training and the demo publish, windows listen. */
-import type { EventData, EventMessage, EventName } from "../../contract/events.js";
+import type { EventData, EventMessage, EventName } from '../../contract/events.js';
 
 export type EventListener = (message: EventMessage) => void;
 

@@ -1,10 +1,10 @@
 /** Sums of the loop for the Home screen, read from the store. */
-import type { Origin, Run } from "../../contract/records.js";
-import type { DeploymentView, LoopCounts } from "../../contract/views.js";
-import type { Store } from "../store/store.js";
+import type { Origin, Run } from '../../contract/records.js';
+import type { DeploymentView, LoopCounts } from '../../contract/views.js';
+import type { Store } from '../store/store.js';
 
 const DAY_MS = 86_400_000;
-const OWN_ORIGINS: Origin[] = ["user", "import", "demo"];
+const OWN_ORIGINS: Origin[] = ['user', 'import', 'demo'];
 /** Redactions looked at for the count; beyond it the numbers are a lower bound. */
 const MAX_REDACTIONS = 100_000;
 
@@ -13,13 +13,13 @@ export function loopCounts(store: Store, now = Date.now()): LoopCounts {
   const redactions = store.redaction.list({ limit: MAX_REDACTIONS });
   const adapters = store.adapter.list();
   const scores = adapters.map((adapter) => adapter.pass1).filter((score) => score !== null);
-  const kept = (split: string): number => store.task.count({ where: { status: "kept", split } });
+  const kept = (split: string): number => store.task.count({ where: { status: 'kept', split } });
   return {
     recorded: {
       sessions: own,
-      rollouts: store.session.count({ where: { origin: "rollout" } }),
+      rollouts: store.session.count({ where: { origin: 'rollout' } }),
       toolCalls: store.toolCall.count(),
-      blocked: store.toolCall.count({ where: { verdict: "block" } }),
+      blocked: store.toolCall.count({ where: { verdict: 'block' } }),
       lastDay: recentOwn(store, 1000).filter((session) => session.updatedAt > now - DAY_MS).length,
     },
     clean: {
@@ -27,16 +27,16 @@ export function loopCounts(store: Store, now = Date.now()): LoopCounts {
       replaced: redactions.reduce((sum, redaction) => sum + redaction.occurrences, 0),
     },
     tasks: {
-      kept: store.task.count({ where: { status: "kept" } }),
-      dropped: store.task.count({ where: { status: "dropped" } }),
-      train: kept("train"),
-      validation: kept("validation"),
-      test: kept("test"),
+      kept: store.task.count({ where: { status: 'kept' } }),
+      dropped: store.task.count({ where: { status: 'dropped' } }),
+      train: kept('train'),
+      validation: kept('validation'),
+      test: kept('test'),
     },
     runs: {
       total: store.run.count(),
-      running: store.run.count({ where: { status: "running" } }),
-      failed: store.run.count({ where: { status: "failed" } }),
+      running: store.run.count({ where: { status: 'running' } }),
+      failed: store.run.count({ where: { status: 'failed' } }),
     },
     adapters: { total: adapters.length, bestPass1: scores.length ? Math.max(...scores) : null },
   };
@@ -44,18 +44,18 @@ export function loopCounts(store: Store, now = Date.now()): LoopCounts {
 
 /** Newest sessions that a person made or brought, rollouts left out. */
 export function recentOwn(store: Store, limit: number) {
-  return OWN_ORIGINS.flatMap((origin) => store.session.list({ where: { origin }, orderBy: "updatedAt", limit }))
+  return OWN_ORIGINS.flatMap((origin) => store.session.list({ where: { origin }, orderBy: 'updatedAt', limit }))
     .sort((a, b) => b.updatedAt - a.updatedAt)
     .slice(0, limit);
 }
 
 export const runningJob = (store: Store): Run | null =>
-  store.run.list({ where: { status: "running" }, orderBy: "updatedAt", limit: 1 })[0] ?? null;
+  store.run.list({ where: { status: 'running' }, orderBy: 'updatedAt', limit: 1 })[0] ?? null;
 
 /** The newest deployment of each harness. */
 export function currentDeployments(store: Store): DeploymentView[] {
   const views: DeploymentView[] = [];
-  for (const harness of ["pi", "opencode", "hermes", "unknown"] as const) {
+  for (const harness of ['pi', 'opencode', 'hermes', 'unknown'] as const) {
     const deployment = store.deployment.list({ where: { harness }, limit: 1 })[0];
     if (!deployment) continue;
     const adapter = deployment.adapterId === null ? undefined : store.adapter.get(deployment.adapterId);

@@ -1,16 +1,16 @@
 /** Turns what the other processes say into window events: recorded requests as they come, engine status while watched. */
-import type { EngineView } from "../../contract/views.js";
-import type { RecordedEvent } from "../proxy/protocol.js";
-import type { EventBus } from "./event-bus.js";
-import { readEngine, type StatusSource } from "./service-views.js";
+import type { EngineView } from '../../contract/views.js';
+import type { RecordedEvent } from '../proxy/protocol.js';
+import type { EventBus } from './event-bus.js';
+import { readEngine, type StatusSource } from './service-views.js';
 
 const ENGINE_POLL_MS = 2_000;
 
 /** Returns the function that ends it. The engine is asked only while some window listens. */
 export function connectLiveSources(bus: EventBus, gateway: StatusSource, engine: StatusSource): () => void {
-  const offRecorded = gateway.on("recorded", (data) => {
+  const offRecorded = gateway.on('recorded', (data) => {
     const { sessionId, requestId, origin, blocked } = data as RecordedEvent;
-    bus.publish("session.recorded", { sessionId, requestId, origin, blocked });
+    bus.publish('session.recorded', { sessionId, requestId, origin, blocked });
   });
   let last: string | undefined;
   let asking = false;
@@ -22,7 +22,7 @@ export function connectLiveSources(bus: EventBus, gateway: StatusSource, engine:
       const key = JSON.stringify(comparable(view));
       if (key === last) return;
       last = key;
-      bus.publish("engine.status", { engine: view });
+      bus.publish('engine.status', { engine: view });
     });
   }, ENGINE_POLL_MS);
   poll.unref();

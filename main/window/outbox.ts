@@ -3,7 +3,7 @@
  * here, at most `capacity` of them, newer ones replacing older ones of the same key. When even that is full, all are
  * dropped and the window is told to read again: memory stays bounded and the window never shows a gap as if it were whole.
  */
-import { coalesceKey, type EventMessage } from "../../contract/events.js";
+import { coalesceKey, type EventMessage } from '../../contract/events.js';
 
 export interface OutboxTarget {
   /** False while too much is still unsent. */
@@ -11,7 +11,7 @@ export interface OutboxTarget {
   send(message: EventMessage): void;
 }
 
-const RESYNC: EventMessage = { event: "window.resync", data: {} };
+const RESYNC: EventMessage = { event: 'window.resync', data: {} };
 
 export class Outbox {
   readonly #waiting = new Map<string, EventMessage>();

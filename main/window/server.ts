@@ -1,19 +1,19 @@
 /**
  * The server behind the browser window: static files of the renderer and one WebSocket, on loopback only.
  * The address it returns carries the token in its fragment, which browsers send to nobody; the page trades it for a
- * cookie at POST /auth and removes it from the address bar.
+ * cookie at POST /auth and removes it from the address bar. GET /auth tells whether the cookie is valid.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
-import { WebSocketServer } from "ws";
-import { MAX_INPUT_BYTES, type WindowServices } from "../../contract/api.js";
-import { TackroomError } from "../../contract/errors.js";
-import { Admission } from "./admission.js";
-import type { EventBus } from "./event-bus.js";
-import { runSocketSession } from "./socket-session.js";
-import { SECURITY_HEADERS, serveStatic } from "./static-files.js";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { WebSocketServer } from 'ws';
+import { MAX_INPUT_BYTES, type WindowServices } from '../../contract/api.js';
+import { TackroomError } from '../../contract/errors.js';
+import { Admission } from './admission.js';
+import type { EventBus } from './event-bus.js';
+import { runSocketSession } from './socket-session.js';
+import { SECURITY_HEADERS, serveStatic } from './static-files.js';
 
-const HOST = "127.0.0.1";
+const HOST = '127.0.0.1';
 const MAX_WINDOWS = 16;
 const PING_MS = 30_000;
 
@@ -38,15 +38,15 @@ export interface WindowServer {
 /** Throws PORT_IN_USE, naming the port; BAD_ARGUMENT for a weak token. */
 export async function startWindowServer(options: WindowServerOptions): Promise<WindowServer> {
   if (options.token.length < 32)
-    throw new TackroomError("BAD_ARGUMENT", "The window token is shorter than 32 characters.");
+    throw new TackroomError('BAD_ARGUMENT', 'The window token is shorter than 32 characters.');
   const server = createServer({ maxHeaderSize: 16 * 1024, requestTimeout: 30_000, headersTimeout: 10_000 });
   const port = await listen(server, options.port);
   const admission = new Admission(options.token, port);
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_INPUT_BYTES, perMessageDeflate: false });
 
-  server.on("request", (request, response) => void answer(request, response, admission, options.staticDir));
-  server.on("upgrade", (request, socket: Socket, head) => {
-    socket.on("error", () => socket.destroy());
+  server.on('request', (request, response) => void answer(request, response, admission, options.staticDir));
+  server.on('upgrade', (request, socket: Socket, head) => {
+    socket.on('error', () => socket.destroy());
     const refusal = refuseUpgrade(request, admission, sockets.clients.size);
     if (refusal) {
       socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
@@ -71,22 +71,22 @@ export async function startWindowServer(options: WindowServerOptions): Promise<W
 
 async function listen(server: Server, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      if (error.code === "EADDRINUSE")
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE')
         reject(
           new TackroomError(
-            "PORT_IN_USE",
+            'PORT_IN_USE',
             `Port ${port} is already in use on ${HOST}.`,
-            "Choose another one with --ui-port, or stop the program that holds it.",
+            'Choose another one with --ui-port, or stop the program that holds it.',
             { cause: error },
           ),
         );
-      else if (error.code === "EACCES")
+      else if (error.code === 'EACCES')
         reject(
           new TackroomError(
-            "IO",
+            'IO',
             `Port ${port} may not be opened by this user.`,
-            "Choose a port above 1023 with --ui-port.",
+            'Choose a port above 1023 with --ui-port.',
             { cause: error },
           ),
         );
@@ -106,26 +106,30 @@ async function answer(
   for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
   const refuse = (status: number, text: string): void =>
     void response
-      .writeHead(status, { "Content-Type": "text/plain; charset=utf-8", Connection: "close" })
+      .writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' })
       .end(`${text}\n`);
-  if (!admission.hostAllowed(request)) return refuse(421, "This address does not belong to Tackroom.");
-  if (request.url === "/auth") {
-    if (request.method !== "POST") return refuse(405, "Only POST.");
-    if (!admission.originAllowed(request)) return refuse(403, "Another site asked.");
-    if (!admission.tokenAllowed(request)) return refuse(401, "The token is wrong.");
-    response.writeHead(204, { "Set-Cookie": admission.setCookie(), "Cache-Control": "no-store" }).end();
+  if (!admission.hostAllowed(request)) return refuse(421, 'This address does not belong to Tackroom.');
+  if (request.url === '/auth') {
+    if (request.method === 'GET') {
+      response.writeHead(admission.cookieAllowed(request) ? 204 : 401, { 'Cache-Control': 'no-store' }).end();
+      return;
+    }
+    if (request.method !== 'POST') return refuse(405, 'Only GET and POST.');
+    if (!admission.originAllowed(request)) return refuse(403, 'Another site asked.');
+    if (!admission.tokenAllowed(request)) return refuse(401, 'The token is wrong.');
+    response.writeHead(204, { 'Set-Cookie': admission.setCookie(), 'Cache-Control': 'no-store' }).end();
     return;
   }
-  if (request.method !== "GET" && request.method !== "HEAD") return refuse(405, "Only GET.");
+  if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405, 'Only GET.');
   await serveStatic(staticDir, request, response);
 }
 
 function refuseUpgrade(request: IncomingMessage, admission: Admission, windows: number): string | undefined {
-  if (request.url !== "/bridge") return "404 Not Found";
-  if (!admission.hostAllowed(request)) return "421 Misdirected Request";
-  if (!admission.originAllowed(request)) return "403 Forbidden";
-  if (!admission.cookieAllowed(request) && !admission.tokenAllowed(request)) return "401 Unauthorized";
-  if (windows >= MAX_WINDOWS) return "503 Service Unavailable";
+  if (request.url !== '/bridge') return '404 Not Found';
+  if (!admission.hostAllowed(request)) return '421 Misdirected Request';
+  if (!admission.originAllowed(request)) return '403 Forbidden';
+  if (!admission.cookieAllowed(request) && !admission.tokenAllowed(request)) return '401 Unauthorized';
+  if (windows >= MAX_WINDOWS) return '503 Service Unavailable';
   return undefined;
 }
 
@@ -134,7 +138,7 @@ function keepAlive(sockets: WebSocketServer): () => void {
   const alive = new WeakSet<object>();
   const timer = setInterval(() => {
     for (const client of sockets.clients) {
-      if (client.listenerCount("pong") === 0) client.on("pong", () => alive.add(client));
+      if (client.listenerCount('pong') === 0) client.on('pong', () => alive.add(client));
       else if (!alive.delete(client)) {
         client.terminate();
         continue;

@@ -1,15 +1,16 @@
 /** The window's calls, answered from the store and the running processes. */
-import type { WindowServices } from "../../contract/api.js";
-import { TackroomError } from "../../contract/errors.js";
-import type { Deployment, Harness } from "../../contract/records.js";
-import type { TranscriptStep } from "../../contract/transcript.js";
-import type { Store } from "../store/store.js";
-import { listAdapters } from "./adapter-views.js";
-import type { EventBus } from "./event-bus.js";
-import { currentDeployments, loopCounts, recentOwn, runningJob } from "./home-state.js";
-import { listRollouts, listRuns, mustFindRun, runDetail } from "./run-views.js";
-import { readEngine, readGateway, type StatusSource } from "./service-views.js";
-import { listSessions } from "./session-list.js";
+import type { WindowServices } from '../../contract/api.js';
+import { TackroomError } from '../../contract/errors.js';
+import type { Deployment, Harness } from '../../contract/records.js';
+import type { Transcript } from '../record/transcript.js';
+import type { Store } from '../store/store.js';
+import { listAdapters } from './adapter-views.js';
+import type { EventBus } from './event-bus.js';
+import { currentDeployments, loopCounts, recentOwn, runningJob } from './home-state.js';
+import { listRollouts, listRuns, mustFindRun, runDetail } from './run-views.js';
+import { readEngine, readGateway, type StatusSource } from './service-views.js';
+import { listSessions } from './session-list.js';
+import { transcriptView } from './transcript-view.js';
 
 const RECENT_SESSIONS = 6;
 
@@ -18,8 +19,8 @@ export interface WindowSources {
   gateway: StatusSource;
   engine: StatusSource;
   bus: EventBus;
-  /** Steps of a session, whole; NOT_FOUND is the caller's business. */
-  transcript(sessionId: string): TranscriptStep[] | Promise<TranscriptStep[]>;
+  /** A whole session; undefined when it is not in the store. */
+  transcript(sessionId: string): Transcript | undefined;
   /** Puts an adapter (null: the base model) behind a harness; returns once requests are routed to it. */
   swap(harness: Harness, adapterId: string | null): Promise<Deployment>;
   /** Goes back to what the harness was served before; refuses with a reason when there is nothing before. */
@@ -31,11 +32,11 @@ export interface WindowSources {
 export function createWindowServices(sources: WindowSources): WindowServices {
   const { store, bus } = sources;
   const deployed = (deployment: Deployment): { deployment: Deployment } => {
-    bus.publish("record.changed", { kind: "deployment", id: deployment.id });
+    bus.publish('record.changed', { kind: 'deployment', id: deployment.id });
     return { deployment };
   };
   return {
-    async "home.state"() {
+    async 'home.state'() {
       const [engine, gateway] = await Promise.all([readEngine(sources.engine), readGateway(sources.gateway)]);
       return {
         counts: loopCounts(store),
@@ -46,34 +47,34 @@ export function createWindowServices(sources: WindowSources): WindowServices {
         recent: recentOwn(store, RECENT_SESSIONS),
       };
     },
-    "sessions.list": (filter) => listSessions(store, filter),
-    async "sessions.get"({ id, offset, limit }) {
-      const session = store.session.get(id);
-      if (!session)
+    'sessions.list': (filter) => listSessions(store, filter),
+    'sessions.get'({ id, offset, limit }) {
+      const found = sources.transcript(id);
+      if (!found)
         throw new TackroomError(
-          "NOT_FOUND",
-          "This session is not in the store.",
-          "It may have been deleted; go back to the list.",
+          'NOT_FOUND',
+          'This session is not in the store.',
+          'It may have been deleted; go back to the list.',
         );
-      const steps = await sources.transcript(id);
-      return { session, totalSteps: steps.length, steps: steps.slice(offset, offset + limit) };
+      const steps = transcriptView(found.steps);
+      return { session: found.session, totalSteps: steps.length, steps: steps.slice(offset, offset + limit) };
     },
-    "runs.list": () => ({ runs: listRuns(store) }),
-    "runs.get": ({ id }) => runDetail(store, id),
-    "runs.rollouts": (query) => listRollouts(store, query),
-    async "runs.stop"({ id }) {
+    'runs.list': () => ({ runs: listRuns(store) }),
+    'runs.get': ({ id }) => runDetail(store, id),
+    'runs.rollouts': (query) => listRollouts(store, query),
+    async 'runs.stop'({ id }) {
       const run = mustFindRun(store, id);
-      if (run.status !== "running")
-        throw new TackroomError("REFUSED", `The run is ${run.status}, there is nothing to stop.`);
+      if (run.status !== 'running')
+        throw new TackroomError('REFUSED', `The run is ${run.status}, there is nothing to stop.`);
       await sources.stopRun(id);
       return { run: mustFindRun(store, id) };
     },
-    "adapters.list": () => ({ adapters: listAdapters(store), deployments: currentDeployments(store) }),
-    async "adapters.swap"({ harness, adapterId }) {
+    'adapters.list': () => ({ adapters: listAdapters(store), deployments: currentDeployments(store) }),
+    async 'adapters.swap'({ harness, adapterId }) {
       if (adapterId !== null && !store.adapter.get(adapterId))
-        throw new TackroomError("NOT_FOUND", "This adapter is not in the store.");
+        throw new TackroomError('NOT_FOUND', 'This adapter is not in the store.');
       return deployed(await sources.swap(harness, adapterId));
     },
-    "adapters.rollback": async ({ harness }) => deployed(await sources.rollback(harness)),
+    'adapters.rollback': async ({ harness }) => deployed(await sources.rollback(harness)),
   };
 }

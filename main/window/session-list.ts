@@ -1,22 +1,22 @@
 /** The filtered, paged list of sessions. */
-import type { CallArgs, CallOutput } from "../../contract/api.js";
-import type { Session } from "../../contract/records.js";
-import type { Store } from "../store/store.js";
+import type { CallArgs, CallOutput } from '../../contract/api.js';
+import type { Session } from '../../contract/records.js';
+import type { Store } from '../store/store.js';
 
-type Filter = CallArgs<"sessions.list">;
+type Filter = CallArgs<'sessions.list'>;
 
 /** Newest first. Filters with an index page in the database; search and "blocked only" read the matching rows. */
-export function listSessions(store: Store, filter: Filter): CallOutput<"sessions.list"> {
+export function listSessions(store: Store, filter: Filter): CallOutput<'sessions.list'> {
   const where: Record<string, string> = {};
   if (filter.harness) where.harness = filter.harness;
   if (filter.origin) where.origin = filter.origin;
-  const words = (filter.search ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+  const words = (filter.search ?? '').toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0 && !filter.blockedOnly) {
-    const sessions = store.session.list({ where, orderBy: "updatedAt", limit: filter.limit, offset: filter.offset });
+    const sessions = store.session.list({ where, orderBy: 'updatedAt', limit: filter.limit, offset: filter.offset });
     return { total: store.session.count({ where }), sessions };
   }
   const matching = store.session
-    .list({ where, orderBy: "updatedAt" })
+    .list({ where, orderBy: 'updatedAt' })
     .filter((session) => matches(session, words, filter.blockedOnly));
   return { total: matching.length, sessions: matching.slice(filter.offset, filter.offset + filter.limit) };
 }
@@ -24,6 +24,6 @@ export function listSessions(store: Store, filter: Filter): CallOutput<"sessions
 function matches(session: Session, words: string[], blockedOnly: boolean | undefined): boolean {
   if (blockedOnly && session.blocked === 0) return false;
   const text =
-    `${session.title} ${session.model} ${session.harness} ${session.id} ${session.harnessSessionId ?? ""}`.toLowerCase();
+    `${session.title} ${session.model} ${session.harness} ${session.id} ${session.harnessSessionId ?? ''}`.toLowerCase();
   return words.every((word) => text.includes(word));
 }

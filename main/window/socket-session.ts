@@ -1,13 +1,13 @@
 /** One connected browser window: its calls in, replies and events out. */
 
-import type { WebSocket } from "ws";
-import { z } from "zod";
-import type { Reply, WindowServices } from "../../contract/api.js";
-import { EVENTS, type EventMessage } from "../../contract/events.js";
-import { dispatchCall } from "./dispatch.js";
-import type { EventBus } from "./event-bus.js";
-import { Outbox } from "./outbox.js";
-import { RateLimit } from "./rate-limit.js";
+import type { WebSocket } from 'ws';
+import { z } from 'zod';
+import type { Reply, WindowServices } from '../../contract/api.js';
+import { EVENTS, type EventMessage } from '../../contract/events.js';
+import { dispatchCall } from './dispatch.js';
+import type { EventBus } from './event-bus.js';
+import { Outbox } from './outbox.js';
+import { RateLimit } from './rate-limit.js';
 
 const Frame = z.strictObject({ id: z.number().int().nonnegative(), call: z.string().max(100), input: z.unknown() });
 
@@ -35,26 +35,26 @@ export function runSocketSession(socket: WebSocket, services: WindowServices, bu
   const flushing = setInterval(() => outbox.flush(), FLUSH_MS);
   flushing.unref();
 
-  socket.on("message", (data, isBinary) => {
+  socket.on('message', (data, isBinary) => {
     const frame = isBinary ? undefined : readFrame(String(data));
     if (!frame) {
-      socket.close(CLOSE_POLICY, "The message does not have the agreed shape.");
+      socket.close(CLOSE_POLICY, 'The message does not have the agreed shape.');
       return;
     }
     const busy = (message: string): void => {
-      const reply: Reply<never> = { ok: false, error: { code: "BUSY", message, hint: "It is tried again by itself." } };
+      const reply: Reply<never> = { ok: false, error: { code: 'BUSY', message, hint: 'It is tried again by itself.' } };
       send({ id: frame.id, reply });
     };
-    if (!limit.take()) return busy("The window asks too often.");
-    if (open >= MAX_OPEN_CALLS) return busy("Too many questions of the window are still open.");
+    if (!limit.take()) return busy('The window asks too often.');
+    if (open >= MAX_OPEN_CALLS) return busy('Too many questions of the window are still open.');
     open += 1;
     void dispatchCall(services, frame.call, frame.input).then((reply) => {
       open -= 1;
       send({ id: frame.id, reply });
     });
   });
-  socket.on("error", () => socket.terminate());
-  socket.on("close", () => {
+  socket.on('error', () => socket.terminate());
+  socket.on('close', () => {
     clearInterval(flushing);
     unsubscribe();
   });
@@ -73,5 +73,5 @@ function checkEvent(message: EventMessage): EventMessage {
   const parsed = EVENTS[message.event].safeParse(message.data);
   if (parsed.success) return { event: message.event, data: parsed.data } as EventMessage;
   const first = parsed.error.issues[0];
-  throw new Error(`the event does not have the agreed shape at ${first?.path.join(".")}: ${first?.message}`);
+  throw new Error(`the event does not have the agreed shape at ${first?.path.join('.')}: ${first?.message}`);
 }
