@@ -1,7 +1,7 @@
-import { ANSWER_FILE, type DataTask } from "../../../envs/generate/data-task.js";
-import type { Rng } from "../../../envs/generate/random.js";
-import { answerCommand, type Command, type Manner } from "./commands.js";
-import { VirtualShell } from "./virtual-shell.js";
+import { ANSWER_FILE, type DataTask } from '../../../envs/generate/data-task.js';
+import type { Rng } from '../../../envs/generate/random.js';
+import { answerCommand, type Command, type Manner } from './commands.js';
+import { VirtualShell } from './virtual-shell.js';
 
 /** How often the teacher does what, as probabilities. */
 export interface Habits {
@@ -57,9 +57,9 @@ export const FLAWLESS: Habits = {
 };
 
 export type Step =
-  | { type: "call"; name: "bash" | "read" | "write"; args: Record<string, string> }
-  | { type: "result"; text: string }
-  | { type: "final"; text: string };
+  | { type: 'call'; name: 'bash' | 'read' | 'write'; args: Record<string, string> }
+  | { type: 'result'; text: string }
+  | { type: 'final'; text: string };
 
 export interface TeacherSession {
   steps: Step[];
@@ -68,7 +68,7 @@ export interface TeacherSession {
 }
 
 const MAX_ATTEMPTS = 3;
-const FAILED = "Command exited with code";
+const FAILED = 'Command exited with code';
 
 /** Plays one session of an imperfect agent on the task, in memory. */
 export function teach(task: DataTask, rng: Rng, habits: Habits = BASE_HABITS): TeacherSession {
@@ -96,43 +96,43 @@ class Teacher {
     const forgets = this.rng.chance(this.habits.forget);
     const twoCalls = this.rng.chance(this.habits.twoCalls);
     const result = this.answer(manner, !forgets && !twoCalls);
-    if (result === null) return this.end("I could not find the answer.");
-    const value = result.trim().split("\n")[0]!;
+    if (result === null) return this.end('I could not find the answer.');
+    const value = result.trim().split('\n')[0]!;
     if (forgets) return this.end(`The answer is ${value}.`);
     if (twoCalls) this.write(value);
     if (this.rng.chance(this.habits.verify)) {
       this.bash({ text: `cat ${ANSWER_FILE}` });
-      if (this.rng.chance(this.habits.listAgain)) this.bash({ text: "ls" });
+      if (this.rng.chance(this.habits.listAgain)) this.bash({ text: 'ls' });
     }
-    return this.end(this.rng.pick(["Done.", `The answer is in ${ANSWER_FILE}.`]));
+    return this.end(this.rng.pick(['Done.', `The answer is in ${ANSWER_FILE}.`]));
   }
 
   private explore(): void {
     const { rng, habits } = this;
     const named = this.task.schema.fileNamed;
     const listed = rng.chance(named ? habits.listNamed : habits.listUnnamed);
-    if (listed) this.bash({ text: "ls" });
+    if (listed) this.bash({ text: 'ls' });
     if (!named && !listed && rng.chance(0.5)) this.file = otherExtension(this.file);
     const looks: string[] = [];
     if (rng.chance(habits.head)) looks.push(`head -${rng.pick([2, 3, 5])}`);
-    if (rng.chance(habits.countLines)) looks.push("wc -l");
-    if (rng.chance(habits.cat)) looks.push("cat");
+    if (rng.chance(habits.countLines)) looks.push('wc -l');
+    if (rng.chance(habits.cat)) looks.push('cat');
     for (const look of looks) {
       this.bash({ text: `${look} ${this.file}` });
       this.findFile();
     }
     if (rng.chance(habits.read) && this.fileExists()) {
       this.steps.push(
-        { type: "call", name: "read", args: { path: this.file } },
-        { type: "result", text: this.shell.files[this.file]! },
+        { type: 'call', name: 'read', args: { path: this.file } },
+        { type: 'result', text: this.shell.files[this.file]! },
       );
     }
   }
 
   private drawManner(): Manner {
     const drawn = this.rng.next();
-    if (drawn < this.habits.habit) return "habit";
-    return drawn < this.habits.habit + this.habits.slip ? "slip" : "skilled";
+    if (drawn < this.habits.habit) return 'habit';
+    return drawn < this.habits.habit + this.habits.slip ? 'slip' : 'skilled';
   }
 
   /** Runs the answering command, again after a missing file or a Python error. Null where nothing worked. */
@@ -142,7 +142,7 @@ class Teacher {
       const output = this.bash(answerCommand(this.task, this.rng, manner, this.file), intoFile);
       const failed = output.includes(FAILED);
       if (failed && !this.fileExists()) this.findFile();
-      else if (failed && output.includes("Error")) manner = "skilled";
+      else if (failed && output.includes('Error')) manner = 'skilled';
       else return output;
     }
     return null;
@@ -151,8 +151,8 @@ class Teacher {
   private write(value: string): void {
     if (this.rng.chance(0.5)) {
       this.steps.push(
-        { type: "call", name: "write", args: { path: ANSWER_FILE, content: value } },
-        { type: "result", text: `Successfully wrote to ${ANSWER_FILE}` },
+        { type: 'call', name: 'write', args: { path: ANSWER_FILE, content: value } },
+        { type: 'result', text: `Successfully wrote to ${ANSWER_FILE}` },
       );
       this.shell.files[ANSWER_FILE] = value;
     } else this.bash({ text: `echo ${value}` }, true);
@@ -161,7 +161,7 @@ class Teacher {
   private bash(command: Command, intoFile = false): string {
     const text = intoFile ? `${command.text} > ${ANSWER_FILE}` : command.text;
     const output = this.shell.run(command, intoFile ? ANSWER_FILE : undefined);
-    this.steps.push({ type: "call", name: "bash", args: { command: text } }, { type: "result", text: output });
+    this.steps.push({ type: 'call', name: 'bash', args: { command: text } }, { type: 'result', text: output });
     return output;
   }
 
@@ -172,16 +172,16 @@ class Teacher {
   /** After a wrong guess: lists the folder and takes the right file. */
   private findFile(): void {
     if (this.fileExists()) return;
-    this.bash({ text: "ls" });
+    this.bash({ text: 'ls' });
     this.file = this.task.schema.file;
   }
 
   private end(text: string): TeacherSession {
-    this.steps.push({ type: "final", text });
+    this.steps.push({ type: 'final', text });
     return { steps: this.steps, answer: this.shell.files[ANSWER_FILE] ?? null };
   }
 }
 
 function otherExtension(file: string): string {
-  return file.endsWith(".csv") ? file.replace(/csv$/, "json") : file.replace(/json$/, "csv");
+  return file.endsWith('.csv') ? file.replace(/csv$/, 'json') : file.replace(/json$/, 'csv');
 }
