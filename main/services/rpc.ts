@@ -31,14 +31,17 @@ interface Frame {
 }
 
 function readFrames(socket: Socket, onFrame: (frame: Frame) => void): void {
-  let pending = '';
+  // Pieces of a line that is not whole yet: a long line is joined once, not searched again with every chunk.
+  let pieces: string[] = [];
   socket.setEncoding('utf8');
   socket.on('data', (chunk: string) => {
-    pending += chunk;
-    let from = 0;
-    for (let at = pending.indexOf('\n', from); at >= 0; at = pending.indexOf('\n', from)) {
-      const line = pending.slice(from, at);
-      from = at + 1;
+    if (!chunk.includes('\n')) {
+      pieces.push(chunk);
+      return;
+    }
+    const lines = (pieces.join('') + chunk).split('\n');
+    pieces = [lines.pop() ?? ''];
+    for (const line of lines) {
       if (line === '') continue;
       let frame: Frame;
       try {
@@ -49,7 +52,6 @@ function readFrames(socket: Socket, onFrame: (frame: Frame) => void): void {
       }
       onFrame(frame);
     }
-    pending = pending.slice(from);
   });
 }
 

@@ -14,7 +14,7 @@ export function openDatabase(file: string): Database {
   try {
     db = new Sqlite(file);
     db.pragma('journal_mode = WAL');
-    db.pragma('synchronous = NORMAL');
+    db.pragma('synchronous = FULL');
     db.pragma('busy_timeout = 10000');
     db.pragma('foreign_keys = ON');
     migrate(db);

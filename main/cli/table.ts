@@ -1,0 +1,14 @@
+/** A plain aligned table; numbers to the right. */
+export function table(header: string[], rows: (string | number | null)[][]): string {
+  const cells = [header, ...rows.map((row) => row.map((cell) => (cell === null ? '-' : String(cell))))];
+  const widths = header.map((_, c) => Math.max(...cells.map((row) => [...(row[c] ?? '')].length)));
+  const numeric = header.map(
+    (_, c) => rows.length > 0 && rows.every((row) => typeof row[c] === 'number' || row[c] === null),
+  );
+  const line = (row: string[]): string =>
+    row
+      .map((cell, c) => (numeric[c] ? cell.padStart(widths[c]!) : cell.padEnd(widths[c]!)))
+      .join('  ')
+      .trimEnd();
+  return `${cells.map(line).join('\n')}\n`;
+}
