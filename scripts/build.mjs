@@ -1,11 +1,11 @@
 // Builds what runs from source: TypeScript into dist/, the window's bridge and the window.
-import { dist, preload, renderer } from "./setup/build-steps.mjs";
-import { killAll } from "./setup/execute.mjs";
-import { takeLock } from "./setup/lock.mjs";
-import { say } from "./setup/progress.mjs";
-import { runPlan } from "./setup/runner.mjs";
+import { dist, preload, renderer } from './setup/build-steps.mjs';
+import { killAll } from './setup/execute.mjs';
+import { takeLock } from './setup/lock.mjs';
+import { say } from './setup/progress.mjs';
+import { runPlan } from './setup/runner.mjs';
 
-for (const signal of ["SIGINT", "SIGTERM"])
+for (const signal of ['SIGINT', 'SIGTERM'])
   process.once(signal, () => {
     killAll();
     process.exit(130);

@@ -1,13 +1,13 @@
 // The checks behind `npm test`: types, style, unit and end-to-end tests, and a count of what was skipped and why.
 // Exit 0 only when all pass. Extra arguments go to vitest: npm test -- tests/guard
-import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const skipReport = join(root, "build", "logs", "skipped.json");
-const sharedPresent = existsSync(join(dirname(root), "shared", "golden"));
+const skipReport = join(root, 'build', 'logs', 'skipped.json');
+const sharedPresent = existsSync(join(dirname(root), 'shared', 'golden'));
 const TOTAL_DEADLINE_MS = 25 * 60_000;
 const startedAt = Date.now();
 
@@ -20,25 +20,25 @@ function run(name, command, args) {
   }
   console.log(`\n== ${name}`);
   const began = Date.now();
-  const path = `${join(root, "node_modules", ".bin")}${delimiter}${process.env.PATH}`;
+  const path = `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH}`;
   const env = { ...process.env, PATH: path, TACKROOM_SKIP_REPORT: skipReport };
-  const child = spawn(command, args, { cwd: root, stdio: "inherit", env, shell: process.platform === "win32" });
+  const child = spawn(command, args, { cwd: root, stdio: 'inherit', env, shell: process.platform === 'win32' });
   return new Promise((resolve) => {
     let late = false;
     const timer = setTimeout(() => {
       late = true;
       console.error(`${name}: stopped, npm test ran past ${TOTAL_DEADLINE_MS / 60_000} minutes.`);
-      child.kill("SIGTERM");
-      setTimeout(() => child.kill("SIGKILL"), 10_000).unref();
+      child.kill('SIGTERM');
+      setTimeout(() => child.kill('SIGKILL'), 10_000).unref();
     }, leftMs);
-    child.on("error", (error) => {
+    child.on('error', (error) => {
       clearTimeout(timer);
       console.error(`${name}: could not start: ${error.message}`);
       resolve(1);
     });
-    child.on("close", (code) => {
+    child.on('close', (code) => {
       clearTimeout(timer);
-      console.log(`== ${name}: ${code === 0 ? "passed" : "FAILED"} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
+      console.log(`== ${name}: ${code === 0 ? 'passed' : 'FAILED'} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
       resolve(late ? 124 : (code ?? 1));
     });
   });
@@ -46,17 +46,17 @@ function run(name, command, args) {
 
 /** Prints what was skipped, by reason. Returns the sentences that make the run fail. */
 function judgeSkips() {
-  if (!existsSync(skipReport)) return ["vitest wrote no report of skipped tests."];
-  const { total, skipped } = JSON.parse(readFileSync(skipReport, "utf8"));
+  if (!existsSync(skipReport)) return ['vitest wrote no report of skipped tests.'];
+  const { total, skipped } = JSON.parse(readFileSync(skipReport, 'utf8'));
   const byReason = groupByReason(skipped);
   console.log(`\n== skipped: ${skipped.length} of ${total} tests`);
-  for (const [reason, tests] of byReason) console.log(`  ${tests.length} × ${reason ?? "no reason given"}`);
+  for (const [reason, tests] of byReason) console.log(`  ${tests.length} × ${reason ?? 'no reason given'}`);
   const nameless = skipped.filter((test) => test.reason === null);
-  const mandatory = sharedPresent ? skipped.filter((test) => /\.\.\/shared/.test(test.reason ?? "")) : [];
+  const mandatory = sharedPresent ? skipped.filter((test) => /\.\.\/shared/.test(test.reason ?? '')) : [];
   return [
     ...nameless.map((test) => `${test.file} "${test.name}" is skipped without a reason.`),
     ...mandatory.map((test) => `${test.file} "${test.name}" is skipped although ../shared is there.`),
-    ...(total === 0 ? ["no test ran at all."] : []),
+    ...(total === 0 ? ['no test ran at all.'] : []),
   ];
 }
 
@@ -70,14 +70,14 @@ const filters = process.argv.slice(2);
 mkdirSync(dirname(skipReport), { recursive: true });
 rmSync(skipReport, { force: true });
 const codes = [
-  await run("types", "tsc", ["-p", "tsconfig.json", "--noEmit"]),
-  await run("style", "biome", ["check", "."]),
-  await run("tests", "vitest", ["run", "--passWithNoTests=false", ...filters]),
+  await run('types', 'tsc', ['-p', 'tsconfig.json', '--noEmit']),
+  await run('style', 'biome', ['check', '.']),
+  await run('tests', 'vitest', ['run', '--passWithNoTests=false', ...filters]),
 ];
 const complaints = judgeSkips();
 for (const complaint of complaints) console.error(`FAILED: ${complaint}`);
 const failed = codes.find((code) => code !== 0) ?? (complaints.length > 0 ? 1 : 0);
 console.log(
-  `\n${failed === 0 ? "All checks passed" : "Checks FAILED"} in ${((Date.now() - startedAt) / 1000).toFixed(0)} s.`,
+  `\n${failed === 0 ? 'All checks passed' : 'Checks FAILED'} in ${((Date.now() - startedAt) / 1000).toFixed(0)} s.`,
 );
 process.exitCode = failed;

@@ -8,11 +8,14 @@ import { MIGRATIONS } from './migrations.js';
 
 export type Database = Sqlite.Database;
 
+/** The compiled SQLite to load instead of the package's own: a checkout under Electron needs one of Electron's ABI. */
+const nativeBinding = process.env.TACKROOM_SQLITE_BINDING;
+
 export function openDatabase(file: string): Database {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   let db: Database;
   try {
-    db = new Sqlite(file);
+    db = new Sqlite(file, nativeBinding ? { nativeBinding } : {});
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
     db.pragma('busy_timeout = 10000');

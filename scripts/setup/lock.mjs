@@ -1,9 +1,9 @@
 // One set-up at a time per checkout: a file with the process id of its holder. The file of a dead process is taken over.
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
-import { join } from "node:path";
-import { BUILD } from "./paths.mjs";
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { BUILD } from './paths.mjs';
 
-const lockFile = join(BUILD, "setup.lock");
+const lockFile = join(BUILD, 'setup.lock');
 const WAIT_DEADLINE_MS = 30 * 60_000;
 const POLL_MS = 500;
 /** A lock file without a readable pid is being written right now, unless it is older than this. */
@@ -14,14 +14,14 @@ function alive(pid) {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error.code === "EPERM";
+    return error.code === 'EPERM';
   }
 }
 
 /** Pid of the living holder; 0 while the file is being written; null when the lock is free or stale. */
 function holder() {
   try {
-    const pid = Number.parseInt(readFileSync(lockFile, "utf8"), 10);
+    const pid = Number.parseInt(readFileSync(lockFile, 'utf8'), 10);
     if (Number.isInteger(pid)) return alive(pid) ? pid : null;
     return Date.now() - statSync(lockFile).mtimeMs < EMPTY_GRACE_MS ? 0 : null;
   } catch {
@@ -31,12 +31,12 @@ function holder() {
 
 function tryTake() {
   try {
-    const handle = openSync(lockFile, "wx");
+    const handle = openSync(lockFile, 'wx');
     writeSync(handle, `${process.pid}\n`);
     closeSync(handle);
     return true;
   } catch (error) {
-    if (error.code === "EEXIST") return false;
+    if (error.code === 'EEXIST') return false;
     throw error;
   }
 }
@@ -64,6 +64,6 @@ export async function takeLock(onWait) {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   const release = () => rmSync(lockFile, { force: true });
-  process.once("exit", release);
+  process.once('exit', release);
   return release;
 }

@@ -8,12 +8,12 @@ const seconds = (sinceMs) => ((Date.now() - sinceMs) / 1000).toFixed(0);
 
 function draw() {
   const parts = [...running].map(([title, since]) => `${title} ${seconds(since)} s`);
-  process.stderr.write(`\r\x1b[2K${parts.join("  ·  ")}`.slice(0, (process.stderr.columns ?? 80) + 4));
+  process.stderr.write(`\r\x1b[2K${parts.join('  ·  ')}`.slice(0, (process.stderr.columns ?? 80) + 4));
 }
 
 /** Prints a line above the live one. */
 export function say(line) {
-  if (live) process.stderr.write("\r\x1b[2K");
+  if (live) process.stderr.write('\r\x1b[2K');
   process.stderr.write(`${line}\n`);
   if (live && running.size > 0) draw();
 }
@@ -35,6 +35,6 @@ export function stepEnded(title, mark, note) {
     clearInterval(timer);
     timer = undefined;
   }
-  const time = since === undefined ? "" : ` (${((Date.now() - since) / 1000).toFixed(1)} s)`;
-  say(`  ${mark} ${title}${time}${note ? `: ${note}` : ""}`);
+  const time = since === undefined ? '' : ` (${((Date.now() - since) / 1000).toFixed(1)} s)`;
+  say(`  ${mark} ${title}${time}${note ? `: ${note}` : ''}`);
 }

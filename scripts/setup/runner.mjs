@@ -1,8 +1,8 @@
 // Runs the steps in the order their needs allow, two at a time, and says what each did.
-import { rmSync } from "node:fs";
-import { logTail } from "./execute.mjs";
-import { logFile } from "./paths.mjs";
-import { say, stepEnded, stepStarted } from "./progress.mjs";
+import { rmSync } from 'node:fs';
+import { logTail } from './execute.mjs';
+import { logFile } from './paths.mjs';
+import { say, stepEnded, stepStarted } from './progress.mjs';
 
 const AT_ONCE = 2;
 
@@ -21,7 +21,7 @@ const AT_ONCE = 2;
  * @typedef {{name: string, seconds: number, skipped: string | null}} Outcome
  */
 
-const UP_TO_DATE = "up to date";
+const UP_TO_DATE = 'up to date';
 
 async function runStep(step, quiet) {
   const began = Date.now();
@@ -35,14 +35,14 @@ async function runStep(step, quiet) {
   stepStarted(step.title);
   try {
     await step.run(Date.now() + step.deadlineMs);
-    stepEnded(step.title, "✓");
+    stepEnded(step.title, '✓');
     return outcome(null);
   } catch (error) {
     if (step.optional) {
-      stepEnded(step.title, "–", `${error.message} It goes on without (log: ${logFile(step.name)}).`);
+      stepEnded(step.title, '–', `${error.message} It goes on without (log: ${logFile(step.name)}).`);
       return outcome(error.message);
     }
-    stepEnded(step.title, "✗", error.message);
+    stepEnded(step.title, '✗', error.message);
     say(`\nThe last lines of ${logFile(step.name)}:\n${logTail(step.name)}\n`);
     throw error;
   }
@@ -78,6 +78,6 @@ export async function runPlan(plan, { quiet = true } = {}) {
     await Promise.race(running.values());
   }
   if (failure !== null) throw failure;
-  if (waiting.length > 0) throw new Error(`These steps wait for each other: ${waiting.map((s) => s.name).join(", ")}.`);
+  if (waiting.length > 0) throw new Error(`These steps wait for each other: ${waiting.map((s) => s.name).join(', ')}.`);
   return plan.map((step) => outcomes.get(step.name));
 }

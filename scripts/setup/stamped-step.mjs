@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { ROOT } from "./paths.mjs";
-import { clearStamp, inputsHash, readStamp, writeStamp } from "./stamps.mjs";
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './paths.mjs';
+import { clearStamp, inputsHash, readStamp, writeStamp } from './stamps.mjs';
 
 /**
  * A step that is skipped while its inputs hash to what its last good run saw and its outputs exist.
@@ -13,14 +13,14 @@ export function stampedStep({ inputs, outputs, facts = () => [], keep, absent = 
   const current = () => outputs.every((path) => existsSync(join(ROOT, path))) && readStamp(step.name) === stamp();
   return {
     ...step,
-    skip: () => absent() ?? (current() ? "up to date" : null),
+    skip: () => absent() ?? (current() ? 'up to date' : null),
     async run(until) {
       // Hashed before the run: an input that changes meanwhile makes the next set-up run the step again.
       const seen = stamp();
       clearStamp(step.name);
       await run(until);
       const missing = outputs.filter((path) => !existsSync(join(ROOT, path)));
-      if (missing.length > 0) throw new Error(`It ended well but did not make ${missing.join(", ")}.`);
+      if (missing.length > 0) throw new Error(`It ended well but did not make ${missing.join(', ')}.`);
       writeStamp(step.name, seen);
     },
   };

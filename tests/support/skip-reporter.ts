@@ -1,7 +1,7 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, relative } from "node:path";
-import { fileURLToPath } from "node:url";
-import type { Reporter, TestModule } from "vitest/node";
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Reporter, TestModule } from 'vitest/node';
 
 const checkout = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
@@ -24,7 +24,7 @@ export class SkipReporter implements Reporter {
       for (const test of module.children.allTests()) {
         total++;
         const result = test.result();
-        if (result.state !== "skipped") continue;
+        if (result.state !== 'skipped') continue;
         const file = relative(checkout, module.moduleId);
         skipped.push({ file, name: test.fullName, reason: result.note ?? null });
       }
