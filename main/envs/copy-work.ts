@@ -2,8 +2,8 @@
  * Copies what an agent left behind to a place where a verifier may look at it. The tree is hostile: only regular files
  * and folders are copied, links and devices are skipped and never followed, and count, size and depth are capped.
  */
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readdirSync, readSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readdirSync, readSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 export interface CopyCaps {
   files: number;
@@ -58,7 +58,7 @@ function copyFile(from: string, to: string, caps: CopyCaps, result: CopyResult):
     result.skipped++;
     return;
   }
-  writeFileSync(to, content.bytes, { mode: content.executable ? 0o755 : 0o644, flag: "wx" });
+  writeFileSync(to, content.bytes, { mode: content.executable ? 0o755 : 0o644, flag: 'wx' });
   result.files++;
   result.bytes += content.bytes.length;
 }

@@ -1,5 +1,5 @@
-import { chmodSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** Removes a tree that untrusted code wrote into: it may have taken the rights of its folders away. */
 export function removeTree(dir: string): void {

@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { packageRoot } from "../../native/addon.js";
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../../native/addon.js';
 
 const cache = new Map<string, string>();
 
@@ -8,7 +8,7 @@ const cache = new Map<string, string>();
 export function resourceText(path: string): string {
   let text = cache.get(path);
   if (text === undefined) {
-    text = readFileSync(join(packageRoot(), "resources", path), "utf8");
+    text = readFileSync(join(packageRoot(), 'resources', path), 'utf8');
     cache.set(path, text);
   }
   return text;

@@ -1,7 +1,7 @@
 /** Reads what a verifier left in its log folder. Order and forms: Harbor 0.25 (formats.md 4.2, formats-checked.md 3). */
-import { existsSync, lstatSync } from "node:fs";
-import { join } from "node:path";
-import { readRegularFile } from "./copy-work.js";
+import { existsSync, lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { readRegularFile } from './copy-work.js';
 
 export interface Reward {
   /** null: there is no score, which is not a score of 0. */
@@ -16,16 +16,16 @@ const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 /** `reward.json` ({name: number}, flat) first, then `reward.txt` (one number). */
 export function readReward(logsDir: string): Reward {
   for (const [name, parse] of [
-    ["reward.json", parseJson],
-    ["reward.txt", parseText],
+    ['reward.json', parseJson],
+    ['reward.txt', parseText],
   ] as const) {
     const path = join(logsDir, name);
     if (!exists(path)) continue;
     const file = readRegularFile(path, LIMIT_BYTES);
     if (!file) return none(`${name} is not a regular file of at most ${LIMIT_BYTES} bytes`);
-    return parse(file.bytes.toString("utf8"), name);
+    return parse(file.bytes.toString('utf8'), name);
   }
-  return none("the tests left no reward file");
+  return none('the tests left no reward file');
 }
 
 function parseJson(text: string, name: string): Reward {
@@ -35,17 +35,17 @@ function parseJson(text: string, name: string): Reward {
   } catch {
     return none(`${name} is not JSON`);
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return none(`${name} is not a JSON object`);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return none(`${name} is not a JSON object`);
   const entries = Object.entries(value);
-  if (entries.some(([, number]) => typeof number !== "number" || !Number.isFinite(number)))
+  if (entries.some(([, number]) => typeof number !== 'number' || !Number.isFinite(number)))
     return none(`${name} holds something that is no finite number`);
-  const chosen = entries.length === 1 ? entries[0] : entries.find(([key]) => key === "reward");
+  const chosen = entries.length === 1 ? entries[0] : entries.find(([key]) => key === 'reward');
   return chosen ? { reward: chosen[1] as number, error: null } : none(`${name} has no key "reward"`);
 }
 
 function parseText(text: string, name: string): Reward {
   const trimmed = text.trim();
-  if (trimmed === "") return none(`${name} is empty`);
+  if (trimmed === '') return none(`${name} is empty`);
   return NUMBER.test(trimmed) && Number.isFinite(Number(trimmed))
     ? { reward: Number(trimmed), error: null }
     : none(`${name} is no finite number`);

@@ -2,16 +2,16 @@
  * Runs a task's own files: its start state into a working directory, its tests on what an agent left there, its
  * solution. The tests run in a sandbox of their own, on a copy of the regular files, after the agent is gone.
  */
-import { mkdirSync, mkdtempSync, readFileSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { TackroomError } from "../../contract/errors.js";
-import type { SandboxDriver } from "../sandbox/sandbox.js";
-import { copyWork } from "./copy-work.js";
-import { removeTree } from "./remove-tree.js";
-import { readReward } from "./reward.js";
-import { LOGS_DIR, readTaskConfig, SOLUTION_DIR, TESTS_DIR } from "./task-config.js";
-import { runTaskCommand, type TaskCommandResult } from "./task-sandbox.js";
+import { mkdirSync, mkdtempSync, readFileSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { TackroomError } from '../../contract/errors.js';
+import type { SandboxDriver } from '../sandbox/sandbox.js';
+import { copyWork } from './copy-work.js';
+import { removeTree } from './remove-tree.js';
+import { readReward } from './reward.js';
+import { LOGS_DIR, readTaskConfig, SOLUTION_DIR, TESTS_DIR } from './task-config.js';
+import { runTaskCommand, type TaskCommandResult } from './task-sandbox.js';
 
 export interface ScoreOptions {
   driver: SandboxDriver;
@@ -31,19 +31,19 @@ export interface Score {
 export async function materializeTask(taskDir: string, workDir: string): Promise<{ instruction: string }> {
   let instruction: string;
   try {
-    instruction = readFileSync(join(taskDir, "instruction.md"), "utf8");
+    instruction = readFileSync(join(taskDir, 'instruction.md'), 'utf8');
   } catch (cause) {
     throw new TackroomError(
-      "NOT_FOUND",
+      'NOT_FOUND',
       `${taskDir} is not a task folder: it has no readable instruction.md.`,
       undefined,
       { cause },
     );
   }
-  const { skipped } = copyWork(join(taskDir, "environment", "files"), workDir);
+  const { skipped } = copyWork(join(taskDir, 'environment', 'files'), workDir);
   if (skipped > 0)
     throw new TackroomError(
-      "UNSUPPORTED",
+      'UNSUPPORTED',
       `The start state of ${taskDir} has ${skipped} entries that are links, too large or unreadable.`,
     );
   return { instruction: instruction.trimEnd() };
@@ -57,23 +57,23 @@ export async function scoreWork(taskDir: string, workDir: string, options: Score
     error,
     seconds: (performance.now() - started) / 1000,
   });
-  const scratch = mkdtempSync(join(tmpdir(), "tackroom-score-"));
+  const scratch = mkdtempSync(join(tmpdir(), 'tackroom-score-'));
   try {
     const config = readTaskConfig(taskDir);
     const timeoutMs = options.timeoutMs ?? config.verifierSeconds * 1000;
-    const logs = join(scratch, "logs");
+    const logs = join(scratch, 'logs');
     mkdirSync(logs);
-    copyWork(workDir, join(scratch, "work"));
+    copyWork(workDir, join(scratch, 'work'));
     const run = await runTaskCommand(
       options.driver,
       {
         name: `tests of ${config.name ?? taskDir}`,
-        argv: script(join(taskDir, "tests", "test.sh"), `${TESTS_DIR}/test.sh`),
+        argv: script(join(taskDir, 'tests', 'test.sh'), `${TESTS_DIR}/test.sh`),
         env: config.verifierEnv,
         cwd: config.workdir,
         mounts: [
-          { source: join(scratch, "work"), target: config.workdir, readonly: false },
-          { source: join(taskDir, "tests"), target: TESTS_DIR, readonly: true },
+          { source: join(scratch, 'work'), target: config.workdir, readonly: false },
+          { source: join(taskDir, 'tests'), target: TESTS_DIR, readonly: true },
           { source: logs, target: LOGS_DIR, readonly: false },
         ],
         memoryBytes: config.memoryBytes,
@@ -105,12 +105,12 @@ export async function runSolution(
     options.driver,
     {
       name: `solution of ${config.name ?? taskDir}`,
-      argv: script(join(taskDir, "solution", "solve.sh"), `${SOLUTION_DIR}/solve.sh`),
+      argv: script(join(taskDir, 'solution', 'solve.sh'), `${SOLUTION_DIR}/solve.sh`),
       env: config.solutionEnv,
       cwd: config.workdir,
       mounts: [
         { source: workDir, target: config.workdir, readonly: false },
-        { source: join(taskDir, "solution"), target: SOLUTION_DIR, readonly: true },
+        { source: join(taskDir, 'solution'), target: SOLUTION_DIR, readonly: true },
       ],
       memoryBytes: config.memoryBytes,
       timeoutMs,
@@ -128,9 +128,9 @@ export async function runSolution(
  * its reward file: whoever killed it may have written it.
  */
 function brokenBy(run: TaskCommandResult, timeoutMs: number): string | null {
-  if (run.cancelled) return "were cancelled";
-  if (run.limit === "wall") return `did not finish in ${timeoutMs / 1000} s`;
-  if (run.limit === "memory") return "ran out of memory";
+  if (run.cancelled) return 'were cancelled';
+  if (run.limit === 'wall') return `did not finish in ${timeoutMs / 1000} s`;
+  if (run.limit === 'memory') return 'ran out of memory';
   if (run.code === null || run.code > 128) return `were killed (${run.signal ?? `status ${run.code}`})`;
   return null;
 }
@@ -138,6 +138,6 @@ function brokenBy(run: TaskCommandResult, timeoutMs: number): string | null {
 /** Run as a program where it is executable, like Harbor after its chmod; else by bash. */
 function script(file: string, inside: string): string[] {
   const info = statSync(file, { throwIfNoEntry: false });
-  if (!info?.isFile()) throw new TackroomError("NOT_FOUND", `The task has no ${inside.slice(1)}.`);
-  return (info.mode & 0o111) !== 0 ? [inside] : ["bash", inside];
+  if (!info?.isFile()) throw new TackroomError('NOT_FOUND', `The task has no ${inside.slice(1)}.`);
+  return (info.mode & 0o111) !== 0 ? [inside] : ['bash', inside];
 }

