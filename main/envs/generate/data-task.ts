@@ -1,15 +1,15 @@
-import { KINDS, type KindName, LOG_KIND, type QuestionDetail } from "./kinds.js";
-import { makeLog } from "./log.js";
-import { type NameOptions, NameSource } from "./names.js";
-import { poolsOf, type Split } from "./pools.js";
-import { Rng } from "./random.js";
-import { makeTable, tableText } from "./table.js";
+import { KINDS, type KindName, LOG_KIND, type QuestionDetail } from './kinds.js';
+import { makeLog } from './log.js';
+import { type NameOptions, NameSource } from './names.js';
+import { poolsOf, type Split } from './pools.js';
+import { Rng } from './random.js';
+import { makeTable, tableText } from './table.js';
 
 export interface DataTaskSchema extends QuestionDetail {
   entity: string;
   /** Name of the file that holds the answer. */
   file: string;
-  format: "csv" | "json" | "log";
+  format: 'csv' | 'json' | 'log';
   /** Column names in file order; empty for a log. */
   header: string[];
   categories: string[];
@@ -39,7 +39,7 @@ export interface DataTaskOptions extends NameOptions {
   kind?: KindName;
 }
 
-export const ANSWER_FILE = "answer.txt";
+export const ANSWER_FILE = 'answer.txt';
 /** Half a unit of the second decimal plus room for binary representation. */
 const TOLERANCE = 0.0051;
 const DECOY_SHARE = 0.5;
@@ -69,21 +69,21 @@ function attemptTask(seed: string, split: Split, options: DataTaskOptions, attem
   if (kind === LOG_KIND) return finish(rng, { seed, split, kind, ...makeLog(rng, names, pools) });
   const make = KINDS[kind]!;
   const entity = names.pick(pools.entities);
-  const table = makeTable(rng, names, pools, kind === "count_both" ? rng.pick([2, 3]) : rng.pick([1, 2, 2, 3]));
+  const table = makeTable(rng, names, pools, kind === 'count_both' ? rng.pick([2, 3]) : rng.pick([1, 2, 2, 3]));
   const file = `${entity}.${table.format}`;
   const fileNamed = rng.chance(FILE_NAMED_SHARE);
   const files: Record<string, string> = { [file]: tableText(table) };
-  if (rng.chance(DECOY_SHARE)) files[names.pick(pools.entities) + rng.pick([".csv", ".txt", ".json"])] = "id,x\n1,2\n";
+  if (rng.chance(DECOY_SHARE)) files[names.pick(pools.entities) + rng.pick(['.csv', '.txt', '.json'])] = 'id,x\n1,2\n';
   const named = (role: string) => table.columns.filter((column) => column.role === role).map((column) => column.name);
   const result = make({
     rng,
     entity,
-    where: fileNamed ? ` in ${file}` : "",
+    where: fileNamed ? ` in ${file}` : '',
     rows: table.rows,
-    category: rng.pick(named("category")),
-    number: rng.pick(named("number")),
-    label: named("label")[0]!,
-    categories: named("category"),
+    category: rng.pick(named('category')),
+    number: rng.pick(named('number')),
+    label: named('label')[0]!,
+    categories: named('category'),
   });
   if (!result) return null;
   const schema = {
@@ -92,9 +92,9 @@ function attemptTask(seed: string, split: Split, options: DataTaskOptions, attem
     file,
     format: table.format,
     header: table.columns.map((column) => column.name),
-    categories: named("category"),
-    numbers: named("number"),
-    label: named("label")[0]!,
+    categories: named('category'),
+    numbers: named('number'),
+    label: named('label')[0]!,
     fileNamed,
   };
   return finish(rng, {
@@ -109,6 +109,6 @@ function attemptTask(seed: string, split: Split, options: DataTaskOptions, attem
   });
 }
 
-function finish(rng: Rng, task: Omit<DataTask, "tolerance">): DataTask {
+function finish(rng: Rng, task: Omit<DataTask, 'tolerance'>): DataTask {
   return { ...task, question: `${task.question} ${rng.pick(INSTRUCTIONS)}`, tolerance: TOLERANCE };
 }

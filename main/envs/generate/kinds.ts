@@ -1,27 +1,27 @@
-import type { Rng } from "./random.js";
-import { isNearTie, round2 } from "./rounding.js";
-import type { Row } from "./table.js";
+import type { Rng } from './random.js';
+import { isNearTie, round2 } from './rounding.js';
+import type { Row } from './table.js';
 
 export type KindName =
-  | "count_where"
-  | "count_not"
-  | "count_both"
-  | "count_compare"
-  | "count_rows"
-  | "sum_all"
-  | "sum_where"
-  | "mean_all"
-  | "mean_where"
-  | "top_label"
-  | "bottom_label"
-  | "max_value"
-  | "min_value"
-  | "distinct"
-  | "most_common"
-  | "log_lines";
+  | 'count_where'
+  | 'count_not'
+  | 'count_both'
+  | 'count_compare'
+  | 'count_rows'
+  | 'sum_all'
+  | 'sum_where'
+  | 'mean_all'
+  | 'mean_where'
+  | 'top_label'
+  | 'bottom_label'
+  | 'max_value'
+  | 'min_value'
+  | 'distinct'
+  | 'most_common'
+  | 'log_lines';
 
 /** The kind that asks about a log file instead of a table. */
-export const LOG_KIND = "log_lines";
+export const LOG_KIND = 'log_lines';
 
 /** What a question refers to; only the fields its kind needs. */
 export interface QuestionDetail {
@@ -30,7 +30,7 @@ export interface QuestionDetail {
   category2?: string;
   value2?: string;
   number?: string;
-  comparison?: ">" | "<";
+  comparison?: '>' | '<';
   threshold?: number;
   word?: string;
 }
@@ -57,7 +57,7 @@ export interface Question {
 
 type Kind = (context: QuestionContext) => Question | null;
 
-const ROUNDING = " Round to 2 decimals.";
+const ROUNDING = ' Round to 2 decimals.';
 
 const numberOf = (row: Row, column: string) => Number(row[column]);
 const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
@@ -103,13 +103,13 @@ const countCompare: Kind = ({ rng, entity, where, rows, number }) => {
   const sorted = rows.map((row) => numberOf(row, number)).sort((a, b) => a - b);
   const drawn = sorted[rng.int(1, sorted.length - 2)]!;
   const threshold = rng.chance(0.6) ? Math.trunc(drawn) : drawn;
-  const comparison = rng.pick([">", "<"] as const);
-  const word = rng.pick(comparison === ">" ? ["above", "greater than", "more than"] : ["below", "less than", "under"]);
+  const comparison = rng.pick(['>', '<'] as const);
+  const word = rng.pick(comparison === '>' ? ['above', 'greater than', 'more than'] : ['below', 'less than', 'under']);
   const question = rng.pick([
     `How many ${entity}${where} have a ${number} ${word} ${threshold}?`,
     `Count the ${entity}${where} with ${number} ${word} ${threshold}.`,
   ]);
-  const matches = (value: number) => (comparison === ">" ? value > threshold : value < threshold);
+  const matches = (value: number) => (comparison === '>' ? value > threshold : value < threshold);
   return numeric(question, sorted.filter(matches).length, { number, comparison, threshold });
 };
 
@@ -127,12 +127,12 @@ function fold(words: string[], filtered: boolean, answer: (values: number[]) => 
     const exact = answer(chosen.map((row) => numberOf(row, number)));
     if (isNearTie(exact)) return null;
     const condition =
-      value === undefined ? "" : rng.pick([` with ${category} ${value}`, ` whose ${category} is ${value}`]);
-    const all = value === undefined && rng.chance(0.5) ? "all " : "the ";
+      value === undefined ? '' : rng.pick([` with ${category} ${value}`, ` whose ${category} is ${value}`]);
+    const all = value === undefined && rng.chance(0.5) ? 'all ' : 'the ';
     const question =
       `${rng.pick([`What is the ${word} ${number} of`, `Work out the ${word} ${number} of`])} ${all}${entity}${where}${condition}?${ROUNDING}`.replace(
         /^(Work out.*)\?/,
-        "$1.",
+        '$1.',
       );
     const detail = value === undefined ? { number } : { number, category, value };
     return numeric(question, round2(exact), detail);
@@ -195,14 +195,14 @@ export const KINDS: Partial<Record<KindName, Kind>> = {
   count_both: countBoth,
   count_compare: countCompare,
   count_rows: countRows,
-  sum_all: fold(["total", "summed"], false, sum),
-  sum_where: fold(["total", "summed"], true, sum),
-  mean_all: fold(["average", "mean"], false, mean),
-  mean_where: fold(["average", "mean"], true, mean),
-  top_label: extremeLabel(["highest", "largest"], Math.max),
-  bottom_label: extremeLabel(["lowest", "smallest"], Math.min),
-  max_value: extremeValue(["highest", "largest"], Math.max),
-  min_value: extremeValue(["lowest", "smallest"], Math.min),
+  sum_all: fold(['total', 'summed'], false, sum),
+  sum_where: fold(['total', 'summed'], true, sum),
+  mean_all: fold(['average', 'mean'], false, mean),
+  mean_where: fold(['average', 'mean'], true, mean),
+  top_label: extremeLabel(['highest', 'largest'], Math.max),
+  bottom_label: extremeLabel(['lowest', 'smallest'], Math.min),
+  max_value: extremeValue(['highest', 'largest'], Math.max),
+  min_value: extremeValue(['lowest', 'smallest'], Math.min),
   distinct,
   most_common: mostCommon,
 };

@@ -1,23 +1,23 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { packageRoot } from "../../../native/addon.js";
-import { heldWords, type Split } from "./pools.js";
-import type { Rng } from "./random.js";
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../../../native/addon.js';
+import { heldWords, type Split } from './pools.js';
+import type { Rng } from './random.js';
 
-const ONSETS = "b c d f g h j k l m n p r s t v w z bl br cl cr dr fl fr gl gr kn pl pr qu sc sk sl sp st tr tw".split(
-  " ",
+const ONSETS = 'b c d f g h j k l m n p r s t v w z bl br cl cr dr fl fr gl gr kn pl pr qu sc sk sl sp st tr tw'.split(
+  ' ',
 );
-const VOWELS = "a e i o u y ai ea ee ie oa oo ou".split(" ");
-const CODAS = ["", "", "", "n", "r", "l", "s", "t", "m", "d", "x", "ck", "nd", "st"];
+const VOWELS = 'a e i o u y ai ea ee ie oa oo ou'.split(' ');
+const CODAS = ['', '', '', 'n', 'r', 'l', 's', 't', 'm', 'd', 'x', 'ck', 'nd', 'st'];
 const SYLLABLES = [1, 2, 2, 2, 3];
 const PIECES = [1, 2, 2, 3, 3];
 const HELD = heldWords();
 
 let commonWords: string[] | undefined;
 function common(): string[] {
-  commonWords ??= readFileSync(join(packageRoot(), "resources", "demo-model", "words.txt"), "utf8")
+  commonWords ??= readFileSync(join(packageRoot(), 'resources', 'demo-model', 'words.txt'), 'utf8')
     .trim()
-    .split("\n")
+    .split('\n')
     .filter((word) => !HELD.has(word));
   return commonWords;
 }
@@ -39,7 +39,7 @@ export class NameSource {
     private readonly split: Split,
     private readonly options: NameOptions = {},
   ) {
-    this.inventedShare = split === "train" ? 0.5 : 0;
+    this.inventedShare = split === 'train' ? 0.5 : 0;
   }
 
   /** A pool word, or in the training split as often an invented one, that this task does not use yet. */
@@ -68,17 +68,17 @@ export class NameSource {
 
   /** A pronounceable word; in either split. */
   syllables(count = this.rng.pick(SYLLABLES)): string {
-    let word = "";
+    let word = '';
     do {
       for (let i = 0; i < count; i++) word += this.rng.pick(ONSETS) + this.rng.pick(VOWELS) + this.rng.pick(CODAS);
-    } while (this.split === "train" && HELD.has(word));
+    } while (this.split === 'train' && HELD.has(word));
     return word;
   }
 
   private candidate(): string {
     const { pieces, pieceShare = 0 } = this.options;
     if (pieces && this.rng.chance(pieceShare)) {
-      return Array.from({ length: this.rng.pick(PIECES) }, () => this.rng.pick(pieces)).join("");
+      return Array.from({ length: this.rng.pick(PIECES) }, () => this.rng.pick(pieces)).join('');
     }
     if (!this.rng.chance(0.6)) return this.syllables();
     const word = this.rng.pick(common());

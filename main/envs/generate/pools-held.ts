@@ -1,5 +1,5 @@
-import type { WordPools } from "./pools.js";
-import { words, wordTable } from "./word-table.js";
+import type { WordPools } from './pools.js';
+import { words, wordTable } from './word-table.js';
 
 /** Words of validation and test tasks that the base model has never been trained on. */
 export const HELD_POOLS: WordPools = {
@@ -27,7 +27,7 @@ export const HELD_POOLS: WordPools = {
   numbers: words(`
     revenue mileage altitude latency bonus royalty humidity pressure wattage attendance downloads citations calories
     deposit surcharge turnover density voltage rainfall`),
-  labels: words("handle serial slug barcode"),
-  logWords: words("panic overflow expired corrupt throttled segfault deadlock rollback"),
-  logNames: words("gateway scheduler firewall"),
+  labels: words('handle serial slug barcode'),
+  logWords: words('panic overflow expired corrupt throttled segfault deadlock rollback'),
+  logNames: words('gateway scheduler firewall'),
 };

@@ -1,5 +1,5 @@
-import type { WordPools } from "./pools.js";
-import { words, wordTable } from "./word-table.js";
+import type { WordPools } from './pools.js';
+import { words, wordTable } from './word-table.js';
 
 /** Words of training tasks; none of them is in the held-out pools. */
 export const TRAIN_POOLS: WordPools = {
@@ -48,9 +48,9 @@ export const TRAIN_POOLS: WordPools = {
     price amount total age score weight height length cost count stock rating points year distance speed hours
     minutes salary budget balance fee tax rent volume width depth area units views likes clicks errors pages seats
     rooms power load rank quota profit loss margin share rate level_no index size_cm weight_kg temp heat range`),
-  labels: words("id name code sku label key title number"),
+  labels: words('id name code sku label key title number'),
   logWords: words(
-    "ERROR WARN INFO timeout failed login retry denied refused restart upload started stopped cache queue worker",
+    'ERROR WARN INFO timeout failed login retry denied refused restart upload started stopped cache queue worker',
   ),
-  logNames: words("server app system access worker mailer backup"),
+  logNames: words('server app system access worker mailer backup'),
 };

@@ -1,8 +1,8 @@
-import { HELD_POOLS } from "./pools-held.js";
-import { TRAIN_POOLS } from "./pools-train.js";
+import { HELD_POOLS } from './pools-held.js';
+import { TRAIN_POOLS } from './pools-train.js';
 
 /** Which half of the vocabulary a task is made from. Held-out words never occur in a training task. */
-export type Split = "train" | "held";
+export type Split = 'train' | 'held';
 
 /** Words a task is made of. */
 export interface WordPools {
@@ -21,7 +21,7 @@ export interface WordPools {
 }
 
 export function poolsOf(split: Split): WordPools {
-  return split === "held" ? HELD_POOLS : TRAIN_POOLS;
+  return split === 'held' ? HELD_POOLS : TRAIN_POOLS;
 }
 
 /** Every word of the held-out pools, lower case. */

@@ -82,21 +82,17 @@ describe('completeTokenizer', () => {
     expect(tokenizer.decode(encodePrompt(tokenizer, own.messages, own.tools))).toContain(own.messages[0]!.content);
   });
 
+  const changed = (change: (text: string) => string): PiRequestBody => ({
+    ...own,
+    messages: [{ role: 'system', content: change(String(own.messages[0]!.content)) }, ...own.messages.slice(1)],
+  });
+
   it.each([
-    [
-      'a changed line',
-      (body: PiRequestBody) =>
-        void (body.messages[0]!.content = String(body.messages[0]!.content).replace('help', 'serve')),
-    ],
-    [
-      'a new line',
-      (body: PiRequestBody) => void (body.messages[0]!.content = `One more.\n${body.messages[0]!.content}`),
-    ],
-    ['a missing tool', (body: PiRequestBody) => void (body.tools = [])],
-    ['no system prompt', (body: PiRequestBody) => void body.messages.shift()],
-  ])('refuses %s in one sentence and writes nothing', (_, change) => {
-    const body = structuredClone(own);
-    change(body);
+    ['a changed line', changed((text) => text.replace('help', 'serve'))],
+    ['a new line', changed((text) => `One more.\n${text}`)],
+    ['a missing tool', { ...own, tools: [] }],
+    ['no system prompt', { ...own, messages: own.messages.slice(1) }],
+  ])('refuses %s in one sentence and writes nothing', (_, body) => {
     const model = ownModel();
     expect(() => completeTokenizer(body, join(dir, 'out'), model)).toThrow(
       expect.objectContaining({
@@ -115,7 +111,7 @@ const recorded = join(
   'fixtures',
   'harness',
   'pi',
-  'chat-text',
+  'chat-tool',
   'http',
   '001-chat.request.json',
 );
