@@ -1,12 +1,12 @@
-/** What a command may read and write; tests pass their own. Data goes to `out`, everything else to `err`. */
-import type { Readable } from 'node:stream';
+/** What a command may read and write; tests pass their own. Data goes to stdout, everything else to stderr. */
+import type { Readable, Writable } from 'node:stream';
 import { type ErrorCode, toErrorShape } from '../../contract/errors.js';
 
 export interface CommandIo {
   stdin: Readable;
-  out(text: string): void;
-  err(text: string): void;
-  /** `err` is a terminal: live progress lines and colours are welcome. */
+  stdout: Writable;
+  stderr: Writable;
+  /** stderr is a terminal: live progress lines and colours are welcome. */
   interactive: boolean;
   /** Aborted by Ctrl-C. */
   signal: AbortSignal;
@@ -20,10 +20,10 @@ export function exitCodeOf(code: ErrorCode): number {
 }
 
 /** One sentence, the code, the hint; returns the exit code. */
-export function printError(io: Pick<CommandIo, 'err'>, error: unknown): number {
+export function printError(io: Pick<CommandIo, 'stderr'>, error: unknown): number {
   const shape = toErrorShape(error);
-  io.err(`tackroom: ${shape.message} (${shape.code})\n`);
-  if (shape.hint) io.err(`  ${shape.hint}\n`);
+  io.stderr.write(`tackroom: ${shape.message} (${shape.code})\n`);
+  if (shape.hint) io.stderr.write(`  ${shape.hint}\n`);
   return exitCodeOf(shape.code);
 }
 

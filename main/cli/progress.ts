@@ -14,30 +14,30 @@ export class Progress {
   #live = '';
   #printedAt = 0;
 
-  constructor(private readonly io: Pick<CommandIo, 'err' | 'interactive'>) {}
+  constructor(private readonly io: Pick<CommandIo, 'stderr' | 'interactive'>) {}
 
   /** What is going on now; replaced by the next call. */
   status(text: string): void {
     if (this.io.interactive) {
       const line = text.slice(0, (process.stderr.columns || 100) - 1);
-      this.io.err(`\r\u001b[2K${line}`);
+      this.io.stderr.write(`\r\u001b[2K${line}`);
       this.#live = line;
     } else if (Date.now() - this.#printedAt > QUIET_MS) {
       this.#printedAt = Date.now();
-      this.io.err(`  ${text}\n`);
+      this.io.stderr.write(`  ${text}\n`);
     }
   }
 
   /** A line that stays. */
   line(text: string): void {
-    if (this.#live) this.io.err('\r\u001b[2K');
-    this.io.err(`${text}\n`);
+    if (this.#live) this.io.stderr.write('\r\u001b[2K');
+    this.io.stderr.write(`${text}\n`);
     this.#printedAt = Date.now();
-    if (this.#live) this.io.err(this.#live);
+    if (this.#live) this.io.stderr.write(this.#live);
   }
 
   clear(): void {
-    if (this.#live) this.io.err('\r\u001b[2K');
+    if (this.#live) this.io.stderr.write('\r\u001b[2K');
     this.#live = '';
   }
 }

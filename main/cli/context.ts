@@ -1,0 +1,65 @@
+/** Options that every command shares, and what most commands need: an open store, or the running services. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { TackroomError } from '../../contract/errors.js';
+import { defaultHome, demoModelDir, openHome } from '../services/paths.js';
+import { type Services, startServices } from '../services/services.js';
+import { openStore, type Store } from '../store/store.js';
+import type { CommandIo } from './io.js';
+
+export interface GlobalOptions {
+  home?: string;
+}
+
+export async function withStore<T>(options: GlobalOptions, work: (store: Store) => T | Promise<T>): Promise<T> {
+  const { home } = openHome(defaultHome(options.home));
+  const store = openStore(home);
+  try {
+    return await work(store);
+  } finally {
+    store.close();
+  }
+}
+
+/** `--model`: a folder, or the id of a registered model; default: the built-in demo model. */
+export function resolveModel(model: string | undefined, store?: Store): string {
+  if (model === undefined || model === 'demo') {
+    const dir = demoModelDir();
+    if (!existsSync(join(dir, 'tokenizer.json')))
+      throw new TackroomError(
+        'MODEL_NOT_FOUND',
+        'The built-in demo model is not complete.',
+        'Run `npm run setup`: it completes its tokenizer from the installed pi.',
+      );
+    return dir;
+  }
+  if (existsSync(model)) return model;
+  const known = (store?.setting('models') as Record<string, string> | undefined)?.[model];
+  if (known) return known;
+  throw new TackroomError(
+    'MODEL_NOT_FOUND',
+    `There is no model ${model}.`,
+    'Name a folder with config.json and model.safetensors, or add one with `tackroom models add`.',
+  );
+}
+
+/** Starts engine and gateway for the length of `work`. */
+export async function withServices<T>(
+  io: CommandIo,
+  options: GlobalOptions & { model?: string; port?: number },
+  work: (services: Services) => Promise<T>,
+): Promise<T> {
+  const home = defaultHome(options.home);
+  const services = await startServices({
+    home,
+    modelDir: resolveModel(options.model),
+    port: options.port ?? 0,
+    onRestart: (service, exit) =>
+      io.stderr.write(`The ${service} ended (${exit.signal ?? exit.code}); it is started again.\n`),
+  });
+  try {
+    return await work(services);
+  } finally {
+    await services.stop();
+  }
+}

@@ -1,0 +1,63 @@
+/** `tackroom doctor`: what this machine can do, numbered, with what to do about what is missing. */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { defaultHome } from '../services/paths.js';
+import type { Check, CheckStatus } from './doctor/check.js';
+import { checkAddon, checkCpu, checkGpu, checkNode, probeAddon } from './doctor/engine-checks.js';
+import { checkBrowser, checkDisk, checkHarnesses, checkPorts, checkSandbox } from './doctor/system-checks.js';
+import type { CommandIo } from './io.js';
+
+const PORTS = [4141, 4142];
+const MARKS: Record<CheckStatus, string> = { ok: 'ok', warning: 'warn', failed: 'FAIL' };
+
+export interface DoctorOptions {
+  home?: string;
+  json?: boolean;
+}
+
+/** Compiled beside this file; from sources (tests) the compiled one of `dist/` is used. */
+function addonProbe(): string {
+  const beside = fileURLToPath(new URL('./doctor/addon-probe.js', import.meta.url));
+  return existsSync(beside)
+    ? beside
+    : fileURLToPath(new URL('../../dist/main/cli/doctor/addon-probe.js', import.meta.url));
+}
+
+/** All checks, in the order they are numbered. Never throws. */
+export async function runChecks(home: string): Promise<Check[]> {
+  const [addon, sandbox, harnesses, ports] = await Promise.all([
+    probeAddon(addonProbe()),
+    checkSandbox(),
+    checkHarnesses(),
+    checkPorts(PORTS),
+  ]);
+  return [
+    checkNode(),
+    checkAddon(addon),
+    checkCpu(addon),
+    checkGpu(),
+    sandbox,
+    harnesses,
+    checkDisk(home),
+    ports,
+    checkBrowser(),
+  ];
+}
+
+/** Numbered lines: mark, title, detail; the hint on a line of its own. */
+export function formatChecks(checks: readonly Check[]): string {
+  const width = Math.max(...checks.map((check) => check.title.length));
+  const lines = checks.flatMap((check, i) => {
+    const number = String(i + 1).padStart(2);
+    const line = `${number}  ${MARKS[check.status].padEnd(4)}  ${check.title.padEnd(width)}  ${check.detail}`;
+    return check.hint === '' ? [line] : [line, `${' '.repeat(width + 12)}-> ${check.hint}`];
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+/** Exit code 0, or 1 when something that Tackroom cannot work without is missing. */
+export async function doctorCommand(options: DoctorOptions, io: Pick<CommandIo, 'stdout'>): Promise<number> {
+  const checks = await runChecks(defaultHome(options.home));
+  io.stdout.write(options.json ? `${JSON.stringify({ checks }, null, 1)}\n` : formatChecks(checks));
+  return checks.some((check) => check.status === 'failed') ? 1 : 0;
+}

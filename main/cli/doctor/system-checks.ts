@@ -1,0 +1,133 @@
+/** Sandbox, harnesses, disk, ports and the browser of the window. */
+import { execFile } from 'node:child_process';
+import { accessSync, constants, existsSync, readFileSync, statfsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { packageRoot } from '../../../native/addon.js';
+import { detectSandbox } from '../../sandbox/detect.js';
+import { type Check, reasonOf } from './check.js';
+
+const execute = promisify(execFile);
+const VERSION_TIMEOUT_MS = 20_000;
+/** A recorded session is small; a run keeps checkpoints. */
+const WARN_FREE_BYTES = 5e9;
+const MIN_FREE_BYTES = 0.5e9;
+const PI_PACKAGE = ['.harness', 'pi', 'node_modules', '@earendil-works', 'pi-coding-agent', 'package.json'];
+const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+function onPath(command: string): string | null {
+  const dirs = (process.env.PATH ?? '').split(delimiter).filter((dir) => dir !== '');
+  const isProgram = (file: string): boolean => {
+    try {
+      accessSync(file, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  return dirs.map((dir) => join(dir, command)).find(isProgram) ?? null;
+}
+
+export async function checkSandbox(): Promise<Check> {
+  const base = { id: 'sandbox', title: 'Sandbox' };
+  try {
+    const { driver, checks } = await detectSandbox();
+    if (driver)
+      return { ...base, status: 'ok', detail: `${driver.name}, limits enforced by ${driver.limits}`, hint: '' };
+    const tried = checks.filter((check) => !check.ok).map((check) => `${check.name}: ${check.detail}`);
+    return {
+      ...base,
+      status: 'failed',
+      detail: tried.join('; ') || 'none is allowed here (TACKROOM_SANDBOX)',
+      hint: 'Install bubblewrap (Debian, Ubuntu: sudo apt-get install bubblewrap) or allow user namespaces.',
+    };
+  } catch (error) {
+    return {
+      ...base,
+      status: 'failed',
+      detail: reasonOf(error),
+      hint: 'Unset TACKROOM_SANDBOX, or set it to bubblewrap or userns.',
+    };
+  }
+}
+
+/** Version of pi as set-up installed it; null when it is not there. */
+function installedPi(): string | null {
+  const file = join(packageRoot(), ...PI_PACKAGE);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version : null;
+}
+
+async function ownVersion(command: string): Promise<string | null> {
+  const file = onPath(command);
+  if (!file) return null;
+  try {
+    const { stdout, stderr } = await execute(file, ['--version'], { timeout: VERSION_TIMEOUT_MS });
+    return /\d+\.\d+[\w.-]*/.exec(stdout || stderr)?.[0] ?? 'unknown version';
+  } catch {
+    return 'does not start';
+  }
+}
+
+export async function checkHarnesses(): Promise<Check> {
+  const names = ['pi', 'opencode', 'hermes'];
+  const versions = await Promise.all(names.map(ownVersion));
+  const own = names.flatMap((name, i) => (versions[i] ? [`${name} ${versions[i]}`] : []));
+  const pi = installedPi();
+  const detail = [
+    pi ? `pi ${pi} for rollouts` : 'no pi for rollouts',
+    `yours: ${own.join(', ') || 'none on the PATH'}`,
+  ];
+  return {
+    id: 'harnesses',
+    title: 'Harnesses',
+    status: pi ? 'ok' : 'failed',
+    detail: detail.join('; '),
+    hint: pi ? '' : 'Install the pinned pi: npm run setup',
+  };
+}
+
+export function checkDisk(home: string): Check {
+  let dir = home;
+  while (!existsSync(dir)) dir = dirname(dir);
+  const { bavail, bsize } = statfsSync(dir);
+  const free = bavail * bsize;
+  return {
+    id: 'disk',
+    title: 'Disk',
+    status: free < MIN_FREE_BYTES ? 'failed' : free < WARN_FREE_BYTES ? 'warning' : 'ok',
+    detail: `${(free / 1e9).toFixed(1)} GB free at ${dir}`,
+    hint: free < WARN_FREE_BYTES ? 'Free some space, or move the state with --home or TACKROOM_HOME.' : '',
+  };
+}
+
+function portFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}
+
+export async function checkPorts(ports: readonly number[]): Promise<Check> {
+  const free = await Promise.all(ports.map(portFree));
+  const taken = ports.filter((_, i) => !free[i]);
+  return {
+    id: 'ports',
+    title: 'Ports',
+    status: taken.length > 0 ? 'warning' : 'ok',
+    detail: taken.length > 0 ? `in use: ${taken.join(', ')}` : `${ports.join(' and ')} are free`,
+    hint: taken.length > 0 ? 'Tackroom may be running already; else choose others with --port and --ui-port.' : '',
+  };
+}
+
+export function checkBrowser(): Check {
+  const found = BROWSERS.map(onPath).find((file) => file !== null);
+  return {
+    id: 'browser',
+    title: 'Browser',
+    status: 'ok',
+    detail: found ?? 'no Chromium on the PATH; any browser shows the window, its browser tests are skipped',
+    hint: '',
+  };
+}

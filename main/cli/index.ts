@@ -1,0 +1,310 @@
+/** `tackroom`: the command line. Each command's body is a function of (options, io) -> exit code in a module of its own. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command, CommanderError } from 'commander';
+import { packageRoot } from '../../native/addon.js';
+import { type CommandIo, printError } from './io.js';
+
+const controller = new AbortController();
+const io: CommandIo = {
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  interactive: process.stderr.isTTY === true,
+  signal: controller.signal,
+};
+
+let interrupts = 0;
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => {
+    interrupts++;
+    controller.abort();
+    // A second Ctrl-C does not wait for a clean end.
+    if (interrupts > 1) process.exit(130);
+  });
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // The reader (head, less) went away.
+  if (error.code === 'EPIPE') process.exit(0);
+});
+
+const version = (JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string }).version;
+const program = new Command('tackroom')
+  .description('Record, guard, sanitize and train local coding agents')
+  .version(version)
+  .option('--home <dir>', 'folder of all state (or TACKROOM_HOME)')
+  .exitOverride()
+  .showHelpAfterError('(tackroom --help shows all commands)');
+
+/** Runs a command body with the options of its whole chain; sets the exit code. */
+type Body = (options: never, io: CommandIo) => Promise<number>;
+const run =
+  (load: () => Promise<Body>, positional: string[] = []) =>
+  async (...args: unknown[]): Promise<void> => {
+    const command = args.at(-1) as Command;
+    const options: Record<string, unknown> = { ...command.optsWithGlobals() };
+    positional.forEach((name, i) => {
+      options[name] = args[i];
+    });
+    try {
+      process.exitCode = await (await load())(options as never, io);
+    } catch (error) {
+      process.exitCode = controller.signal.aborted ? 130 : printError(io, error);
+    }
+  };
+const example = (command: Command, text: string): Command => command.addHelpText('after', `\nExample:\n  ${text}`);
+
+example(
+  program
+    .command('demo')
+    .description('the whole loop on the built-in model with the real pi')
+    .option('--seed <n>', 'of tasks, adapter and sampling', '0')
+    .option('--out <file>', 'write the closing table as JSON')
+    .option('--clean', 'remove everything the demo made')
+    .option('--fresh', 'forget an earlier demo of this seed and start over')
+    .option('--port <n>', 'of the gateway (0: any free one)', '0')
+    .option('--ui-port <n>', 'of the window (0: any free one)', '0')
+    .option('--open', 'open the window in a browser')
+    .option('--short', 'the few minutes of it that npm test runs'),
+  'tackroom demo --seed 1 --out table.json',
+).action(run(async () => (await import('../demo/command.js')).demoCommand));
+
+example(
+  program
+    .command('serve')
+    .description('gateway, engine and the window in a browser')
+    .option('--port <n>', 'of the gateway', '4141')
+    .option('--ui-port <n>', 'of the window', '4142')
+    .option('--model <id>', 'folder or id of a model (default: the built-in one)')
+    .option('--open', 'open the window', false)
+    .option('--no-open', 'do not open the window')
+    .option('--json', 'print one JSON line when ready'),
+  'tackroom serve --open',
+).action(run(async () => (await import('./serve.js')).serveCommand));
+
+example(
+  program.command('doctor').description('checks what this machine has and can do').option('--json', 'as JSON'),
+  'tackroom doctor --json',
+).action(run(async () => (await import('./doctor.js')).doctorCommand));
+
+for (const verb of ['connect', 'disconnect'] as const)
+  example(
+    program
+      .command(`${verb} <harness>`)
+      .description(verb === 'connect' ? 'point a harness at Tackroom' : 'undo exactly what connect changed')
+      .option('--dry-run', 'print the change as a diff only')
+      .option('--root <dir>', 'another home folder')
+      .option('--port <n>', 'of the gateway', '4141'),
+    `tackroom ${verb} pi --dry-run`,
+  ).action(
+    run(async () => {
+      const module = await import('./connect.js');
+      return verb === 'connect' ? module.connectHarness : module.disconnectHarness;
+    }, ['harness']),
+  );
+
+const sessions = program.command('sessions').description('recorded sessions');
+const sessionsModule = () => import('./sessions.js');
+sessions
+  .command('list')
+  .option('--json')
+  .option('--limit <n>', 'newest first', '50')
+  .action(run(async () => (await sessionsModule()).sessionsListCommand));
+sessions
+  .command('show <id>')
+  .option('--json')
+  .action(run(async () => (await sessionsModule()).sessionsShowCommand, ['id']));
+sessions
+  .command('search <text>')
+  .option('--json')
+  .action(run(async () => (await sessionsModule()).sessionsSearchCommand, ['text']));
+sessions.command('delete <id>').action(run(async () => (await sessionsModule()).sessionsDeleteCommand, ['id']));
+example(
+  sessions
+    .command('export <id>')
+    .description('as ATIF, sanitized; --raw writes a local file marked as unsanitized')
+    .option('--format <name>', 'atif or native', 'atif')
+    .option('-o, --output <file>')
+    .option('--raw', 'with token ids, not sanitized, not for publishing'),
+  'tackroom sessions export ses_… -o trajectory.json',
+).action(run(async () => (await sessionsModule()).sessionsExportCommand, ['id']));
+
+example(
+  program
+    .command('sanitize [file]')
+    .description('text or session records in, the same lines without secrets and personal data out')
+    .option('--each-line', 'each line is a session of its own')
+    .option('--report <file>', 'what was replaced, JSONL')
+    .option('--rules <file>', 'own entities and patterns')
+    .option('--canary', 'plant fakes and print the score')
+    .option('--check', 'exit 3 when something is found')
+    .option('--restore', 'put the originals back through the local vault'),
+  'tackroom sanitize session.jsonl --report found.jsonl > clean.jsonl',
+).action(run(async () => (await import('../sanitize/cli.js')).sanitizeCommand as Body, ['file']));
+
+const guard = program.command('guard').description('verdicts on tool calls');
+example(
+  guard
+    .command('check [file]')
+    .description('verdicts for calls before they run')
+    .option('--jsonl', 'one line in, one line out')
+    .option('--plugin <file>'),
+  'tackroom guard check calls.jsonl --jsonl',
+).action(
+  run(async () => {
+    const { guardCheckCommand } = await import('../guard/cli.js');
+    return ((options: { file?: string }, commandIo: CommandIo) =>
+      guardCheckCommand({ ...options, file: options.file ?? '-' }, commandIo)) as Body;
+  }, ['file']),
+);
+
+const envs = program.command('envs').description('verifiable tasks');
+const envsModule = () => import('../envs/cli.js');
+envs
+  .command('find [paths...]')
+  .description('candidates and drops of sessions; runs nothing')
+  .option('--session <id>')
+  .option('--json')
+  .action(run(async () => (await envsModule()).envsFindCommand as Body, ['paths']));
+envs
+  .command('build <candidate>')
+  .description('a Harbor task folder')
+  .requiredOption('-o, --output <dir>')
+  .option('--json')
+  .action(run(async () => (await envsModule()).envsBuildCommand as Body, ['candidate']));
+example(
+  envs.command('check <dirs...>').description('runs the trial matrix').option('--json'),
+  'tackroom envs check tasks/* --json',
+).action(run(async () => (await envsModule()).envsCheckCommand as Body, ['dirs']));
+envs
+  .command('list')
+  .option('--json')
+  .action(run(async () => (await import('./tasks.js')).tasksListCommand));
+
+example(
+  program
+    .command('rollout')
+    .description('rollouts of a harness on a task, scored')
+    .requiredOption('--task <dir>', 'Harbor task folder')
+    .option('--harness <name>', 'pi', 'pi')
+    .option('--model <id>')
+    .option('--adapter <key>', 'hash, name or PEFT folder')
+    .option('-n <count>', 'rollouts', '8')
+    .option('--workers <n>', 'at a time', '2')
+    .option('--temperature <t>', '', '0.8')
+    .option('--seed <n>', '', '0')
+    .option('--jsonl', 'one line a rollout'),
+  'tackroom rollout --task tasks/data-1 -n 8 --jsonl',
+).action(run(async () => (await import('./rollout.js')).rolloutCommand));
+
+const train = program.command('train').description('training runs');
+const trainModule = () => import('./train.js');
+train
+  .command('plan <file>')
+  .option('--json')
+  .action(run(async () => (await trainModule()).trainPlanCommand, ['file']));
+train
+  .command('start <file>')
+  .option('--model <id>')
+  .option('--workers <n>', '', '4')
+  .action(run(async () => (await trainModule()).trainStartCommand, ['file']));
+train
+  .command('resume <id>')
+  .option('--model <id>')
+  .option('--workers <n>', '', '4')
+  .action(run(async () => (await trainModule()).trainResumeCommand, ['id']));
+train
+  .command('status [id]')
+  .option('--json')
+  .action(run(async () => (await trainModule()).trainStatusCommand, ['id']));
+
+example(
+  program
+    .command('eval')
+    .description('held-out table with intervals')
+    .requiredOption('--tasks <dir>', 'folder of Harbor tasks')
+    .option('--adapter <key>')
+    .option('--run <id>', 'its best checkpoint')
+    .option('--model <id>')
+    .option('--temperature <t>', '', '0.8')
+    .option('--samples <n>', 'of each task', '1')
+    .option('--workers <n>', '', '4')
+    .option('--json'),
+  'tackroom eval --adapter 3fa2bc --tasks heldout/ --json',
+).action(run(async () => (await import('./eval.js')).evalCommand));
+
+const adapters = program.command('adapters').description('trained adapters');
+const adaptersModule = () => import('./adapters.js');
+adapters
+  .command('list')
+  .option('--json')
+  .action(run(async () => (await adaptersModule()).adaptersListCommand));
+adapters.command('show <key>').action(run(async () => (await adaptersModule()).adaptersShowCommand, ['key']));
+adapters
+  .command('export <key>')
+  .option('--format <name>', 'peft', 'peft')
+  .requiredOption('-o, --output <dir>')
+  .action(run(async () => (await adaptersModule()).adaptersExportCommand, ['key']));
+adapters
+  .command('import <dir>')
+  .option('--name <name>')
+  .option('--model <id>')
+  .action(run(async () => (await adaptersModule()).adaptersImportCommand, ['dir']));
+example(
+  adapters
+    .command('swap <key>')
+    .description('put an adapter (or "base") behind a harness')
+    .requiredOption('--harness <name>'),
+  'tackroom adapters swap 3fa2bc --harness pi',
+).action(run(async () => (await adaptersModule()).adaptersSwapCommand, ['key']));
+adapters
+  .command('rollback')
+  .requiredOption('--harness <name>')
+  .action(run(async () => (await adaptersModule()).adaptersRollbackCommand));
+
+const models = program.command('models').description('base models');
+const modelsModule = () => import('./models.js');
+models
+  .command('list')
+  .option('--json')
+  .action(run(async () => (await modelsModule()).modelsListCommand));
+models
+  .command('add <dir>')
+  .option('--name <id>')
+  .action(run(async () => (await modelsModule()).modelsAddCommand, ['dir']));
+models
+  .command('inspect <dir>')
+  .option('--json')
+  .action(run(async () => (await modelsModule()).modelsInspectCommand, ['dir']));
+models
+  .command('remove <id>')
+  .description('forget it; its files stay')
+  .action(run(async () => (await modelsModule()).modelsRemoveCommand, ['id']));
+
+const engine = program.command('engine').description('the native engine alone');
+const withModel = (command: Command): Command =>
+  command
+    .requiredOption('--model <dir>', 'Hugging Face folder')
+    .option('--adapter <dir>', 'PEFT folder')
+    .option('--precision <p>', 'fp32 or auto', 'auto');
+withModel(engine.command('logprobs [file]'))
+  .option('--jsonl')
+  .action(run(async () => (await import('../engine/cli-logprobs.js')).logprobsCommand as Body, ['file']));
+withModel(engine.command('generate [file]'))
+  .option('--greedy')
+  .option('--ids')
+  .option('--ignore-eos')
+  .option('--temperature <t>')
+  .option('--seed <n>')
+  .option('--jsonl')
+  .action(run(async () => (await import('../engine/cli-generate.js')).generateCommand as Body, ['file']));
+withModel(engine.command('step'))
+  .requiredOption('--batch <file>')
+  .option('-o, --output <dir>')
+  .action(run(async () => (await import('../engine/cli-step.js')).stepCommand as Body));
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
+  else process.exitCode = printError(io, error);
+}

@@ -1,0 +1,58 @@
+/** `tackroom serve`: gateway, engine and the window in a browser, until Ctrl-C. */
+import { spawn } from 'node:child_process';
+import { defaultHome } from '../services/paths.js';
+import { startApp } from './app.js';
+import { type GlobalOptions, resolveModel } from './context.js';
+import type { CommandIo } from './io.js';
+
+export interface ServeOptions extends GlobalOptions {
+  port: string;
+  uiPort: string;
+  model?: string;
+  open: boolean;
+  json?: boolean;
+}
+
+/** Opens an address in the user's browser; failing is fine, the address was printed. */
+export function openBrowser(url: string): void {
+  const [command, args] =
+    process.platform === 'darwin'
+      ? ['open', [url]]
+      : process.platform === 'win32'
+        ? ['cmd', ['/c', 'start', '', url]]
+        : ['xdg-open', [url]];
+  const child = spawn(command as string, args as string[], { stdio: 'ignore', detached: true });
+  child.on('error', () => undefined);
+  child.unref();
+}
+
+/** Resolves when the signal is aborted. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+export async function serveCommand(options: ServeOptions, io: CommandIo): Promise<number> {
+  const home = defaultHome(options.home);
+  const app = await startApp({
+    home,
+    modelDir: resolveModel(options.model),
+    port: Number(options.port),
+    uiPort: Number(options.uiPort),
+    onRestart: (service, exit) =>
+      io.stderr.write(`The ${service} ended (${exit.signal ?? exit.code}); it is started again.\n`),
+  });
+  const gateway = `http://127.0.0.1:${app.services.port}`;
+  if (options.json) io.stdout.write(`${JSON.stringify({ ready: true, gateway, window: app.window.url, home })}\n`);
+  else
+    io.stdout.write(
+      `Window   ${app.window.url}\nGateway  ${gateway}/v1 (pi: /pi/v1)\nState    ${home}\nCtrl-C stops both.\n`,
+    );
+  if (options.open) openBrowser(app.window.url);
+  await untilAborted(io.signal);
+  io.stderr.write('Stopping; everything recorded is kept.\n');
+  await app.stop();
+  return 0;
+}
