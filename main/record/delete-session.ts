@@ -1,0 +1,56 @@
+/** Deletes a session and collects what only it referred to. */
+import type { Request } from '../../contract/records.js';
+import type { Store } from '../store/store.js';
+import { nodeHash } from './message-store.js';
+
+/** Returns false when there is no such session. One transaction: a crash leaves all or nothing. */
+export function deleteSession(store: Store, sessionId: string): boolean {
+  return store.transaction(() => {
+    if (!store.session.get(sessionId)) return false;
+    const requests = store.request.list({ where: { sessionId } });
+    for (const table of ['verdict', 'toolCall', 'redaction'])
+      store.db.prepare(`DELETE FROM ${table} WHERE sessionId = ?`).run(sessionId);
+    const dropTokens = store.db.prepare('DELETE FROM request_tokens WHERE requestId = ?');
+    for (const request of requests) dropTokens.run(request.id);
+    store.db.prepare('DELETE FROM request WHERE sessionId = ?').run(sessionId);
+    store.session.delete(sessionId);
+    collectNodes(store, requests);
+    collectTools(store, requests);
+    return true;
+  });
+}
+
+/** Walks up from each leaf and removes nodes without children and without a request that asked or answered with them. */
+function collectNodes(store: Store, requests: readonly Request[]): void {
+  const { db } = store;
+  const read = db.prepare('SELECT parent, message FROM message_node WHERE hash = ?');
+  const hasChild = db.prepare('SELECT 1 FROM message_node WHERE parent = ? LIMIT 1');
+  const asked = db.prepare('SELECT 1 FROM request WHERE promptNode = ? LIMIT 1');
+  const answered = db.prepare(
+    "SELECT 1 FROM request WHERE promptNode = ? AND json_extract(data, '$.answer') = ? LIMIT 1",
+  );
+  const dropNode = db.prepare('DELETE FROM message_node WHERE hash = ?');
+  const dropMessage = db.prepare(
+    'DELETE FROM message WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM message_node WHERE message = ?)',
+  );
+  const leaves = requests.flatMap(({ promptNode, answer }) =>
+    answer ? [nodeHash(promptNode, answer), promptNode] : [promptNode],
+  );
+  for (const leaf of leaves) {
+    let at: string | null = leaf;
+    while (at !== null) {
+      const node = read.get(at) as { parent: string | null; message: string } | undefined;
+      if (!node || hasChild.get(at) || asked.get(at) || answered.get(node.parent, node.message)) break;
+      dropNode.run(at);
+      dropMessage.run(node.message, node.message);
+      at = node.parent;
+    }
+  }
+}
+
+function collectTools(store: Store, requests: readonly Request[]): void {
+  const drop = store.db.prepare(
+    "DELETE FROM tools WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM request WHERE json_extract(data, '$.toolsHash') = ?)",
+  );
+  for (const hash of new Set(requests.map((request) => request.toolsHash))) if (hash !== null) drop.run(hash, hash);
+}

@@ -1,0 +1,100 @@
+/**
+ * Conversations as a tree of content-addressed messages. A message is stored once under sha256(canonical JSON); a *node*
+ * is sha256(parent node + message hash), so a node names a whole conversation and a request only stores its leaf.
+ * What a turn adds to the disk is what the turn added to the conversation.
+ */
+import type { ChatMessage, ToolDefinition } from '../engine/protocol.js';
+import type { Database } from '../store/database.js';
+import { canonicalJson, sha256 } from './hash.js';
+
+export interface ChainLink {
+  node: string;
+  message: string;
+  role: string;
+  body: string;
+}
+
+/** The chain of a conversation, root first; pure, nothing is stored. */
+export function chainOf(messages: readonly ChatMessage[]): ChainLink[] {
+  let parent = '';
+  return messages.map((message) => {
+    const body = canonicalJson(message);
+    const hash = sha256(body);
+    parent = nodeHash(parent, hash);
+    return { node: parent, message: hash, role: message.role, body };
+  });
+}
+
+export function nodeHash(parent: string, message: string): string {
+  return sha256(parent + message);
+}
+
+export class MessageStore {
+  constructor(private readonly db: Database) {}
+
+  /** Stores what is new of `chain` and returns its leaf. A stored node has stored ancestors. */
+  putChain(chain: readonly ChainLink[]): string {
+    const known = this.db.prepare('SELECT 1 FROM message_node WHERE hash = ?');
+    let first = chain.length;
+    while (first > 0 && !known.get(chain[first - 1]!.node)) first--;
+    for (let i = first; i < chain.length; i++) this.#putLink(chain[i]!, chain[i - 1]?.node ?? null, i);
+    return chain.at(-1)?.node ?? '';
+  }
+
+  /** Stores an answer below the prompt it answers; returns the hash of the message. */
+  putAnswer(promptNode: string, promptLength: number, answer: ChatMessage): string {
+    const body = canonicalJson(answer);
+    const message = sha256(body);
+    const node = nodeHash(promptNode, message);
+    this.#putLink({ node, message, role: answer.role, body }, promptNode, promptLength);
+    return message;
+  }
+
+  putTools(tools: readonly ToolDefinition[]): string {
+    const body = canonicalJson(tools);
+    const hash = sha256(body);
+    this.db.prepare('INSERT OR IGNORE INTO tools (hash, body) VALUES (?, ?)').run(hash, body);
+    return hash;
+  }
+
+  message(hash: string): ChatMessage | undefined {
+    const row = this.db.prepare('SELECT body FROM message WHERE hash = ?').get(hash) as { body: string } | undefined;
+    return row && (JSON.parse(row.body) as ChatMessage);
+  }
+
+  tools(hash: string): ToolDefinition[] | undefined {
+    const row = this.db.prepare('SELECT body FROM tools WHERE hash = ?').get(hash) as { body: string } | undefined;
+    return row && (JSON.parse(row.body) as ToolDefinition[]);
+  }
+
+  /** Nodes from the root to `node`. */
+  path(node: string): { node: string; message: string }[] {
+    return this.db
+      .prepare(
+        `WITH RECURSIVE up(hash, parent, message, depth) AS (
+           SELECT hash, parent, message, depth FROM message_node WHERE hash = ?
+           UNION ALL SELECT n.hash, n.parent, n.message, n.depth FROM message_node n JOIN up ON n.hash = up.parent)
+         SELECT hash AS node, message FROM up ORDER BY depth`,
+      )
+      .all(node) as { node: string; message: string }[];
+  }
+
+  /** The conversation that ends at `node`, as the harness sent it (key order apart). */
+  messages(node: string): ChatMessage[] {
+    const cache = new Map<string, ChatMessage>();
+    return this.path(node).map(({ message }) => {
+      const known = cache.get(message) ?? this.message(message)!;
+      cache.set(message, known);
+      return known;
+    });
+  }
+
+  #putLink(link: ChainLink, parent: string | null, depth: number): void {
+    this.db
+      .prepare('INSERT OR IGNORE INTO message (hash, role, body) VALUES (?, ?, ?)')
+      .run(link.message, link.role, link.body);
+    this.db
+      .prepare('INSERT OR IGNORE INTO message_node (hash, parent, message, depth) VALUES (?, ?, ?, ?)')
+      .run(link.node, parent, link.message, depth);
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * Writes each request of a harness as one transaction: session, messages, tools, token ids, tool calls and verdicts
+ * together or not at all. `record` returns after the commit, so whoever answers the harness afterwards has acknowledged
+ * only what survives a kill.
+ */
+import type { Request, Session, Verdict, VerdictKind } from '../../contract/records.js';
+import type { ChatMessage, ToolDefinition } from '../engine/protocol.js';
+import { newId } from '../store/ids.js';
+import type { Store } from '../store/store.js';
+import { deleteSession } from './delete-session.js';
+import { type ChainLink, chainOf, MessageStore } from './message-store.js';
+import { messageText, SessionFinder, type SessionHint } from './session-finder.js';
+import { type RequestTokens, TokenStore } from './token-store.js';
+import { sessionTranscript, type Transcript } from './transcript.js';
+
+export interface NewToolCall {
+  callId: string;
+  name: string;
+  arguments: string;
+  verdict: VerdictKind;
+}
+
+/** `callId` names the tool call of the same answer that the verdict is about. */
+export type NewVerdict = Pick<Verdict, 'verdict' | 'stage' | 'rule' | 'severity' | 'reason' | 'ms'> & {
+  callId: string;
+};
+
+/** A finished request. Fields that `Request` has too mean the same. */
+export interface NewRequest
+  extends Pick<
+    Request,
+    | 'id'
+    | 'createdAt'
+    | 'api'
+    | 'stream'
+    | 'model'
+    | 'adapterHash'
+    | 'upstream'
+    | 'sampling'
+    | 'promptTokens'
+    | 'completionTokens'
+    | 'finish'
+    | 'status'
+    | 'error'
+    | 'firstTokenMs'
+    | 'durationMs'
+    | 'synthetic'
+  > {
+  session: SessionHint;
+  messages: ChatMessage[];
+  tools: ToolDefinition[];
+  /** As sampled, before the guard; null when nothing came. */
+  answer: ChatMessage | null;
+  tokens: RequestTokens;
+  toolCalls: NewToolCall[];
+  verdicts: NewVerdict[];
+}
+
+const TITLE_LENGTH = 80;
+
+export class Recorder {
+  readonly messages: MessageStore;
+  readonly #tokens: TokenStore;
+  readonly #sessions: SessionFinder;
+
+  constructor(private readonly store: Store) {
+    this.messages = new MessageStore(store.db);
+    this.#tokens = new TokenStore(store.db);
+    this.#sessions = new SessionFinder(store, this.messages);
+  }
+
+  /** Commits a request. Errors of the disk pass through (`SQLITE_FULL`, …); nothing of the request is then stored. */
+  record(entry: NewRequest): Request {
+    const chain = chainOf(entry.messages);
+    const request = this.store.transaction(() => this.#write(entry, chain));
+    this.#sessions.bind(entry.session, request.sessionId);
+    if (entry.tokens.promptIds.length > 0) this.#tokens.remember(request.sessionId, request.id, entry.tokens);
+    return request;
+  }
+
+  /** Ends the grouping of a rollout's requests. */
+  releaseWorker(workerKey: string): void {
+    this.#sessions.release(workerKey);
+  }
+
+  /** The conversation a request asked with, from its `promptNode`. */
+  promptMessages(node: string): ChatMessage[] {
+    return this.messages.messages(node);
+  }
+
+  /** Exact ids and log-probabilities; undefined for requests without (an upstream server, a synthetic answer). */
+  requestTokens(requestId: string): RequestTokens | undefined {
+    return this.#tokens.get(requestId);
+  }
+
+  /** undefined: no such session. */
+  sessionTranscript(sessionId: string): Transcript | undefined {
+    return sessionTranscript(this.store, this.messages, sessionId);
+  }
+
+  /** Removes a session and every message, tool list and token that nothing else refers to. False: no such session. */
+  deleteSession(sessionId: string): boolean {
+    const deleted = deleteSession(this.store, sessionId);
+    this.#tokens.forget(sessionId);
+    return deleted;
+  }
+
+  #write(entry: NewRequest, chain: readonly ChainLink[]): Request {
+    const { session: hint, messages, tools, answer, tokens, toolCalls, verdicts, ...fields } = entry;
+    const session = this.#sessions.find(hint, chain) ?? newSession(entry);
+    const promptNode = this.messages.putChain(chain);
+    const request: Request = {
+      ...fields,
+      version: 1,
+      sessionId: session.id,
+      seq: session.requests,
+      promptNode,
+      answer: answer && this.messages.putAnswer(promptNode, messages.length, answer),
+      toolsHash: tools.length > 0 ? this.messages.putTools(tools) : null,
+    };
+    this.store.session.put({
+      ...session,
+      updatedAt: Math.max(session.updatedAt, entry.createdAt),
+      requests: session.requests + 1,
+      toolCalls: session.toolCalls + toolCalls.length,
+      blocked: session.blocked + toolCalls.filter((call) => call.verdict === 'block').length,
+    });
+    this.store.request.put(request);
+    if (tokens.promptIds.length > 0) this.#tokens.put(session.id, request.id, tokens);
+    this.#writeCalls(request, toolCalls, verdicts);
+    return request;
+  }
+
+  #writeCalls(request: Request, toolCalls: readonly NewToolCall[], verdicts: readonly NewVerdict[]): void {
+    const origin = {
+      version: 1 as const,
+      createdAt: request.createdAt,
+      sessionId: request.sessionId,
+      requestId: request.id,
+    };
+    const recordIds = new Map<string, string>();
+    for (const call of toolCalls) {
+      const { id } = this.store.toolCall.put({ ...origin, id: newId('call'), ...call });
+      recordIds.set(call.callId, id);
+    }
+    for (const { callId, ...verdict } of verdicts)
+      this.store.verdict.put({
+        ...origin,
+        id: newId('verdict'),
+        toolCallId: recordIds.get(callId) ?? callId,
+        ...verdict,
+      });
+  }
+}
+
+function newSession(entry: NewRequest): Session {
+  const hint = entry.session;
+  const asked = entry.messages.find((message) => message.role === 'user');
+  return {
+    id: newId('ses'),
+    version: 1,
+    createdAt: entry.createdAt,
+    harness: hint.harness,
+    harnessSessionId: hint.harnessSessionId,
+    origin: hint.origin,
+    rolloutId: hint.rolloutId,
+    title: hint.title || titleFrom(asked ? messageText(asked) : '') || 'Untitled session',
+    model: entry.model,
+    updatedAt: entry.createdAt,
+    requests: 0,
+    toolCalls: 0,
+    blocked: 0,
+  };
+}
+
+function titleFrom(text: string): string {
+  const line = text.trim().split('\n', 1)[0]!.trim();
+  return line.length > TITLE_LENGTH ? `${line.slice(0, TITLE_LENGTH - 1).trimEnd()}…` : line;
+}
