@@ -43,7 +43,9 @@ export function checkAddon(probed: Probed): Check {
     id: 'addon',
     title: 'Native engine',
     status: probed.ok ? 'ok' : 'failed',
-    detail: probed.ok ? `loads; ${probed.cpu.kernels} kernels, ${probed.cpu.threads} threads` : probed.reason,
+    detail: probed.ok
+      ? `loads; ${probed.cpu.kernels} kernels, ${probed.cpu.threads} threads`
+      : probed.reason.replace(/ Run: .*$/, ''),
     hint: probed.ok ? '' : 'Build it: npm run setup',
   };
 }
