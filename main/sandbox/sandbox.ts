@@ -12,10 +12,10 @@ export interface Mount {
 }
 
 export interface SandboxLimits {
-  /** Bytes for the whole sandbox where cgroups are writable, else address space of each process. */
+  /** Bytes for the whole sandbox where cgroups are writable, else private writable memory of each process. */
   memoryBytes: number;
   processes: number;
-  /** CPU seconds of one process (rlimit). */
+  /** CPU seconds of one process (resource limit). */
   cpuSeconds: number;
   /** Size of one file, bytes. */
   fileBytes: number;
@@ -34,6 +34,7 @@ export interface SandboxSpec {
   name: string;
 }
 
+/** A command killed by signal N inside gives code 128 + N; `signal` tells of the sandbox itself. */
 export interface SandboxExit {
   code: number | null;
   signal: NodeJS.Signals | null;
@@ -47,9 +48,12 @@ export interface SandboxProcess {
   readonly stderr: Readable;
   /** Resolves when the first process and with it the whole sandbox is gone. */
   readonly exit: Promise<SandboxExit>;
+  /** What runs now belongs to the sandbox: `killStrays` spares it, `intact` asks whether all of it still runs. */
+  keepRunning(): void;
+  intact(): boolean;
   /**
-   * Kills every process inside except those whose command started with the sandbox (the leader, its helpers as given
-   * in `keep` by pid inside or predicate), until none is left. Returns how many were killed.
+   * Kills every process inside that is not kept (before `keepRunning`: all but process 1 and the command) until none
+   * is left. Returns how many there were. Throws BUSY when new ones appear faster than they can be stopped.
    */
   killStrays(): Promise<number>;
   kill(): void;

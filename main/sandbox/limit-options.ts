@@ -1,0 +1,22 @@
+/** The launcher's limit options (native/sandbox/launch.cpp). */
+import type { SandboxDriver, SandboxLimits } from './sandbox.js';
+
+const OPEN_FILES = 4096;
+
+/**
+ * Resource limits of each process. Without control groups memory is limited as private writable memory (RLIMIT_DATA):
+ * address space would not do, since V8 reserves far more than it uses. Processes are counted per user namespace
+ * (Linux 5.14 and later); for root's user id the kernel does not enforce that limit, so there only a control group
+ * bounds their number.
+ */
+export function resourceLimits(limits: SandboxLimits, enforcedBy: SandboxDriver['limits']): string[] {
+  return [
+    ...['--cpu', String(Math.ceil(limits.cpuSeconds))],
+    ...['--fsize', String(limits.fileBytes)],
+    ...(enforcedBy === 'rlimit' ? ['--data', String(limits.memoryBytes)] : []),
+    ...['--nproc', String(limits.processes)],
+    ...['--nofile', String(OPEN_FILES)],
+  ];
+}
+
+export const joinCgroups = (dirs: string[]): string[] => dirs.flatMap((dir) => ['--cgroup', dir]);

@@ -1,0 +1,15 @@
+// Waiting for one child: by the launcher outside, and by process 1 inside.
+#pragma once
+
+namespace sandbox {
+
+/// Blocks the signals `supervise` handles; call before the fork, so that none is lost.
+void block_signals();
+/// Gives a child its default signals back before exec.
+void unblock_signals();
+
+/// Waits until `child` ends, passes TERM, INT, HUP, QUIT, USR1 and USR2 on to it, reaps every other child as well.
+/// Returns the exit code, 128 + signal for a killed child.
+int supervise(int child);
+
+}  // namespace sandbox
