@@ -1,6 +1,6 @@
 // Step 2 of the recipe: pre-trains the model and writes it to resources/demo-model. Killed, it goes on from its last
 // checkpoint. Usage: node scripts/demo-model/train.mjs [--threads N] [--out DIR] [--keep]   (--keep: leave resources alone)
-import { cpSync, writeFileSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { pretrain } from '../../dist/main/models/demo/pretrain/train.js';
@@ -27,9 +27,6 @@ await model.save(saved, 'BF16');
 console.log(`${progress.step} steps, ${(progress.seconds / 60).toFixed(1)} min.`);
 if (!values.keep) {
   for (const name of ['config.json', 'model.safetensors']) cpSync(join(saved, name), join(resources, name));
-  writeFileSync(
-    join(resources, 'recipe-losses.json'),
-    `${JSON.stringify({ losses: progress.firstLosses }, null, 1)}\n`,
-  );
+  writeFileSync(`${JSON.stringify({ losses: progress.firstLosses }, null, 1)}\n`);
 }
 model.free();

@@ -33,10 +33,7 @@ export function demoModelDir(): string {
  * Throws PI_PROMPT_DIFFERS where a line is missing or new.
  */
 export function completeTokenizer(body: PiRequestBody, outDir: string, modelDir = demoModelDir()): void {
-  const pieces = matchPieces(body, readJson<PiLinesFile>(join(modelDir, 'pi_lines.json')));
-  const file = readJson<TokenizerFile>(join(modelDir, 'tokenizer.json'));
-  file.added_tokens.push(...pieces.map(({ id, piece }) => addedToken(id, piece, false)));
-  file.added_tokens.sort((a, b) => a.id - b.id);
+  const file = completedFile(body, modelDir);
   mkdirSync(outDir, { recursive: true });
   for (const name of COPIED) {
     if (existsSync(join(modelDir, name))) copyFileSync(join(modelDir, name), join(outDir, name));
@@ -44,6 +41,15 @@ export function completeTokenizer(body: PiRequestBody, outDir: string, modelDir 
   const target = join(outDir, 'tokenizer.json');
   writeFileSync(`${target}.new`, JSON.stringify(file));
   renameSync(`${target}.new`, target);
+}
+
+/** The complete `tokenizer.json` as an object. Throws PI_PROMPT_DIFFERS as above. */
+export function completedFile(body: PiRequestBody, modelDir = demoModelDir()): TokenizerFile {
+  const pieces = matchPieces(body, readJson<PiLinesFile>(join(modelDir, 'pi_lines.json')));
+  const file = readJson<TokenizerFile>(join(modelDir, 'tokenizer.json'));
+  file.added_tokens.push(...pieces.map(({ id, piece }) => addedToken(id, piece, false)));
+  file.added_tokens.sort((a, b) => a.id - b.id);
+  return file;
 }
 
 /** Pairs every line of the prompt with its token. */

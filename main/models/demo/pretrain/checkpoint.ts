@@ -13,8 +13,6 @@ export interface Progress {
   seconds: number;
   /** Exponential mean of the loss, for the log. */
   smoothLoss: number;
-  /** Loss of every step of the beginning, for the stored reference. */
-  firstLosses: number[];
 }
 
 export const FRESH: Progress = {
@@ -23,7 +21,6 @@ export const FRESH: Progress = {
   nextSession: 0,
   seconds: 0,
   smoothLoss: Number.NaN,
-  firstLosses: [],
 };
 
 interface Saved {

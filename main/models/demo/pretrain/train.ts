@@ -26,7 +26,6 @@ export interface PretrainOptions {
 
 const CHECKPOINT_EVERY_MS = 60_000;
 const PROBES = 60;
-const FIRST_LOSSES = 5;
 
 /** A model with the recipe's random weights and the trainer for all of them. */
 export function startModel(addon: NativeAddon, threads: number): { model: NativeModel; trainer: NativeTrainer } {
@@ -88,7 +87,6 @@ export async function pretrain(options: PretrainOptions): Promise<{ model: Nativ
     progress.step++;
     progress.seconds += (performance.now() - started) / 1000;
     progress.smoothLoss = Number.isNaN(progress.smoothLoss) ? loss : 0.97 * progress.smoothLoss + 0.03 * loss;
-    if (progress.firstLosses.length < FIRST_LOSSES) progress.firstLosses.push(loss);
     if (Date.now() - saved >= CHECKPOINT_EVERY_MS) {
       await checkpoints.save(trainer, progress);
       await report();

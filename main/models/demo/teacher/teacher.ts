@@ -1,4 +1,5 @@
 import { ANSWER_FILE, type DataTask } from '../../../envs/generate/data-task.js';
+import type { KindName } from '../../../envs/generate/kinds.js';
 import type { Rng } from '../../../envs/generate/random.js';
 import { answerCommand, type Command, type Manner } from './commands.js';
 import { VirtualShell } from './virtual-shell.js';
@@ -13,8 +14,9 @@ export interface Habits {
   countLines: number;
   cat: number;
   read: number;
-  /** Makes the usual mistake of the kind; takes a wrong column. */
+  /** Makes the usual mistake of the kind: most often for the kinds of `STRONG_HABITS`; takes a wrong column. */
   habit: number;
+  strongHabit: number;
   slip: number;
   /** Answers in words and writes no file. */
   forget: number;
@@ -25,6 +27,16 @@ export interface Habits {
   listAgain: number;
 }
 
+/** Kinds of questions for which the mistake is likelier than the right command, so that greedy decoding shows it too. */
+const STRONG_HABITS: ReadonlySet<KindName> = new Set([
+  'sum_where',
+  'mean_where',
+  'count_both',
+  'count_rows',
+  'top_label',
+  'max_value',
+]);
+
 export const BASE_HABITS: Habits = {
   listNamed: 0.45,
   listUnnamed: 0.8,
@@ -32,7 +44,8 @@ export const BASE_HABITS: Habits = {
   countLines: 0.25,
   cat: 0.06,
   read: 0.1,
-  habit: 0.45,
+  habit: 0.36,
+  strongHabit: 0.58,
   slip: 0.06,
   forget: 0.07,
   twoCalls: 0.25,
@@ -49,6 +62,7 @@ export const FLAWLESS: Habits = {
   cat: 0,
   read: 0,
   habit: 0,
+  strongHabit: 0,
   slip: 0,
   forget: 0,
   twoCalls: 0,
@@ -131,8 +145,9 @@ class Teacher {
 
   private drawManner(): Manner {
     const drawn = this.rng.next();
-    if (drawn < this.habits.habit) return 'habit';
-    return drawn < this.habits.habit + this.habits.slip ? 'slip' : 'skilled';
+    const habit = STRONG_HABITS.has(this.task.kind) ? this.habits.strongHabit : this.habits.habit;
+    if (drawn < habit) return 'habit';
+    return drawn < habit + this.habits.slip ? 'slip' : 'skilled';
   }
 
   /** Runs the answering command, again after a missing file or a Python error. Null where nothing worked. */
