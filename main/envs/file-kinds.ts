@@ -4,6 +4,12 @@ const TEST =
 const CONFIG =
   /(?:^|\/)(?:pytest\.ini|setup\.cfg|tox\.ini|pyproject\.toml|mypy\.ini|\.?ruff\.toml|\.flake8|package\.json|[tj]sconfig[^/]*\.json|(?:jest|vitest|vite|eslint|babel)\.config\.[cm]?[jt]s|\.mocharc[^/]*|\.eslintrc[^/]*|biome\.jsonc?|Cargo\.toml|go\.mod|Makefile|CMakeLists\.txt)$/;
 
+/**
+ * Files that would change what a check does and must not be added by an agent (a pattern for Python's `re`): tests,
+ * settings of runners, and hooks that run before the tests do.
+ */
+export const PLANTED_FILE = `${TEST.source}|${CONFIG.source}|(?:^|/)\\.(?:coveragerc|pytest_cache|env)(?:/|$)`;
+
 export const isTestFile = (path: string): boolean => TEST.test(path);
 export const isRunnerConfig = (path: string): boolean => CONFIG.test(path);
 export const isPythonSource = (path: string): boolean => path.endsWith('.py') && !isTestFile(path);
