@@ -1,0 +1,91 @@
+/** An answer of the model, wherever it was sampled, and what the guard lets through of it. */
+import type { ChatMessage } from '../engine/protocol.js';
+import type { RequestTokens } from '../record/token-store.js';
+import type { CallVerdict, SampledCall } from './services.js';
+
+export type Finish = 'stop' | 'tool_calls' | 'length' | 'content_filter';
+
+/** Reasoning under the field name it came in, so that it is replayed alike. */
+export interface Reasoning {
+  field: 'reasoning_content' | 'reasoning' | 'reasoning_text';
+  text: string;
+}
+
+export interface Answer {
+  content: string;
+  reasoning: Reasoning | null;
+  toolCalls: SampledCall[];
+  finish: Finish;
+  tokens: RequestTokens;
+  promptTokens: number;
+  completionTokens: number;
+  /** Prompt tokens found in a cache. */
+  cachedTokens: number;
+  firstTokenMs: number | null;
+  adapterHash: string | null;
+  /** No token ids: made by the proxy, or by an upstream server. */
+  synthetic: boolean;
+}
+
+/** What the harness gets to see. */
+export interface Served {
+  toolCalls: SampledCall[];
+  /** Stands after the text, null when nothing was blocked. */
+  notice: string | null;
+  finish: Finish;
+  blocked: number;
+}
+
+export const NO_TOKENS: RequestTokens = { promptIds: [], completionIds: [], logprobs: [] };
+
+export function textAnswer(content: string): Answer {
+  return {
+    content,
+    reasoning: null,
+    toolCalls: [],
+    finish: 'stop',
+    tokens: NO_TOKENS,
+    promptTokens: 0,
+    completionTokens: 0,
+    cachedTokens: 0,
+    firstTokenMs: null,
+    adapterHash: null,
+    synthetic: true,
+  };
+}
+
+/** The answer as a message of the conversation, as sampled. */
+export function answerMessage(answer: Pick<Answer, 'content' | 'reasoning' | 'toolCalls'>): ChatMessage {
+  const { content, reasoning, toolCalls } = answer;
+  return {
+    role: 'assistant',
+    content: content === '' && toolCalls.length > 0 ? null : content,
+    ...(reasoning && { [reasoning.field]: reasoning.text }),
+    ...(toolCalls.length > 0 && {
+      tool_calls: toolCalls.map(({ id, name, arguments: text }) => ({
+        id,
+        type: 'function' as const,
+        function: { name, arguments: text },
+      })),
+    }),
+  };
+}
+
+/**
+ * Takes the blocked calls out. With no call left an answer ends with `stop`: opencode asks for ever when `tool_calls` comes
+ * without calls. `length` stays, whatever was blocked.
+ */
+export function applyVerdicts(
+  answer: Answer,
+  verdicts: readonly CallVerdict[],
+  notice: (name: string, reason: string) => string,
+): Served {
+  const notices: string[] = [];
+  const toolCalls = answer.toolCalls.filter((call) => {
+    const block = verdicts.find((verdict) => verdict.toolCallId === call.id && verdict.verdict === 'block');
+    if (block) notices.push(notice(call.name, block.reason));
+    return !block;
+  });
+  const finish = answer.finish === 'tool_calls' && toolCalls.length === 0 ? 'stop' : answer.finish;
+  return { toolCalls, notice: notices.length > 0 ? notices.join('\n\n') : null, finish, blocked: notices.length };
+}

@@ -1,0 +1,55 @@
+/** Has the engine sample an answer. */
+import { randomBytes } from 'node:crypto';
+import type { Sampling } from '../engine/protocol.js';
+import type { Answer } from './answer.js';
+import { type ChatRequest, checkForEngine } from './chat-request.js';
+import type { ProxyServices, SampledCall } from './services.js';
+
+export interface Sink {
+  text(text: string): void;
+}
+
+export async function askEngine(
+  { engine, deadlines }: ProxyServices,
+  chat: ChatRequest,
+  sampling: Sampling,
+  adapter: string | null,
+  sink: Sink,
+  signal: AbortSignal,
+): Promise<Answer> {
+  checkForEngine(chat);
+  const result = await engine.chat(
+    { messages: chat.messages, ...(chat.tools.length > 0 && { tools: chat.tools }), sampling, adapter },
+    { signal, timeoutMs: deadlines.engineMs, onDelta: ({ text }) => sink.text(text) },
+  );
+  const toolCalls = withIds(result.toolCalls);
+  return {
+    content: result.content,
+    reasoning: null,
+    toolCalls,
+    finish: consistentFinish(result.finish, toolCalls),
+    tokens: { promptIds: result.promptIds, completionIds: result.completionIds, logprobs: result.logprobs },
+    promptTokens: result.promptIds.length,
+    completionTokens: result.completionIds.length,
+    cachedTokens: result.cachedTokens,
+    firstTokenMs: result.firstTokenMs,
+    adapterHash: result.adapterHash,
+    synthetic: false,
+  };
+}
+
+/** Every call gets an id of its own within the answer: opencode fails without one, and verdicts are told apart by it. */
+export function withIds(calls: readonly SampledCall[]): SampledCall[] {
+  const used = new Set<string>();
+  return calls.map((call) => {
+    const id = call.id === '' || used.has(call.id) ? `call_${randomBytes(9).toString('hex')}` : call.id;
+    used.add(id);
+    return { ...call, id };
+  });
+}
+
+/** `tool_calls` exactly when there are calls; harnesses loop on the other combinations. */
+export function consistentFinish(finish: string, calls: readonly SampledCall[]): Answer['finish'] {
+  if (finish === 'length' || finish === 'content_filter') return finish;
+  return calls.length > 0 ? 'tool_calls' : 'stop';
+}

@@ -1,0 +1,98 @@
+/**
+ * The gateway process: `entry.js --home DIR --socket PATH --engine PATH [--port N]`. Prints `{"ready":true,"port":N}` on
+ * stdout when it serves; one JSON error line on stderr and exit code 1 when it cannot. Ends with its parent (IPC, or the
+ * end of a piped stdin) and on SIGTERM and SIGINT.
+ */
+import { fstatSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { TackroomError, toErrorShape } from '../../contract/errors.js';
+import { blockedNotice, checkResponse } from '../guard/guard.js';
+import { Recorder } from '../record/recorder.js';
+import { RpcClient, type RpcServer, serveRpc } from '../services/rpc.js';
+import { openStore } from '../store/store.js';
+import { EngineClient } from './engine-client.js';
+import { Gateway } from './gateway.js';
+import { DEFAULT_DEADLINES, type ProxyServices } from './services.js';
+import { StoreRoutes } from './store-routes.js';
+import { installToken } from './token.js';
+
+/** How long a request waits for an engine that is being started again. */
+const ENGINE_CONNECT_MS = 10_000;
+
+interface Arguments {
+  home: string;
+  socket: string;
+  engine: string;
+  port: number;
+}
+
+function readArguments(): Arguments {
+  const { values } = parseArgs({
+    options: {
+      home: { type: 'string' },
+      socket: { type: 'string' },
+      engine: { type: 'string' },
+      port: { type: 'string', default: '0' },
+    },
+  });
+  const { home, socket, engine } = values;
+  const port = Number(values.port);
+  if (!home || !socket || !engine || !Number.isInteger(port) || port < 0 || port > 65535)
+    throw new TackroomError(
+      'BAD_ARGUMENT',
+      'The gateway needs --home, --socket, --engine and a --port between 0 and 65535.',
+    );
+  return { home, socket, engine, port };
+}
+
+function onParentGone(stop: () => Promise<void>): void {
+  if (process.connected) {
+    process.once('disconnect', stop);
+    return;
+  }
+  const stdin = fstatSync(0);
+  if (stdin.isFIFO() || stdin.isSocket()) process.stdin.once('end', stop).resume();
+}
+
+async function start(args: Arguments): Promise<void> {
+  const token = installToken(args.home);
+  const store = openStore(args.home);
+  const rpc = new RpcClient(args.engine, 'engine', ENGINE_CONNECT_MS);
+  const routes = new StoreRoutes(store);
+  let control: RpcServer | undefined;
+  const services: ProxyServices = {
+    token,
+    recorder: new Recorder(store),
+    guard: { checkResponse, blockedNotice },
+    engine: new EngineClient(rpc, (hash) => store.adapter.list({ where: { hash }, limit: 1 })[0]?.dir),
+    routes,
+    deadlines: DEFAULT_DEADLINES,
+    onRecorded: (event) => control?.broadcast('recorded', event),
+    onProblem: (message) => process.stderr.write(`${JSON.stringify({ level: 'error', message })}\n`),
+  };
+  const gateway = new Gateway(services, store, routes);
+  const port = await gateway.listen(args.port);
+  control = await serveRpc(args.socket, gateway.handlers());
+
+  let stopping = false;
+  const stop = async (): Promise<void> => {
+    if (stopping) return;
+    stopping = true;
+    await gateway.close();
+    await control?.close();
+    rpc.close();
+    store.close();
+    process.exit(0);
+  };
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+  onParentGone(stop);
+  process.stdout.write(`${JSON.stringify({ ready: true, port })}\n`);
+}
+
+try {
+  await start(readArguments());
+} catch (error) {
+  process.stderr.write(`${JSON.stringify(toErrorShape(error))}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,227 @@
+/** One chat completion from the harness's bytes to the acknowledged record: sample, guard, commit, then answer. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { TackroomError } from '../../contract/errors.js';
+import type { Request } from '../../contract/records.js';
+import type { Sampling } from '../engine/protocol.js';
+import type { NewRequest } from '../record/recorder.js';
+import { newId } from '../store/ids.js';
+import { type Answer, answerMessage, applyVerdicts, NO_TOKENS, type Served } from './answer.js';
+import { askEngine } from './ask-engine.js';
+import { askUpstream } from './ask-upstream.js';
+import type { Caller } from './caller.js';
+import type { ChatRequest } from './chat-request.js';
+import { type ChatResponse, JsonResponse, SseResponse } from './chat-response.js';
+import { failureText, toHttpError } from './http-error.js';
+import type { CallVerdict, ProxyServices } from './services.js';
+import { harnessSessionId } from './session-header.js';
+
+interface Committed {
+  request: Request;
+  answer: Answer;
+  served: Served;
+}
+
+export class Exchange {
+  readonly #id = newId('req');
+  readonly #startedAt = Date.now();
+  readonly #response: ChatResponse;
+  readonly #signal: AbortSignal;
+  readonly #harnessSessionId: string | null;
+  #sampling: Sampling = { temperature: 0 };
+  /** Text that came before a failure. */
+  #partial = '';
+
+  constructor(
+    private readonly services: ProxyServices,
+    private readonly caller: Caller,
+    private readonly chat: ChatRequest,
+    http: IncomingMessage,
+    response: ServerResponse,
+  ) {
+    const identity = { id: `chatcmpl-${this.#id}`, created: Math.floor(this.#startedAt / 1000), model: chat.model };
+    this.#response = chat.stream
+      ? new SseResponse(response, identity, chat.includeUsage, services.deadlines.keepAliveMs)
+      : new JsonResponse(response, identity);
+    const gone = new AbortController();
+    // A harness that hangs up after the last byte is done, not gone.
+    response.once('close', () => !response.writableFinished && gone.abort());
+    this.#signal = caller.signal ? AbortSignal.any([gone.signal, caller.signal]) : gone.signal;
+    this.#harnessSessionId = harnessSessionId(http, chat);
+  }
+
+  /** Never rejects: failures are recorded and answered. */
+  async run(): Promise<void> {
+    let done: Committed;
+    try {
+      done = await this.#commit();
+    } catch (error) {
+      const cancelled = new TackroomError('CANCELLED', 'The harness left before the answer was whole.');
+      const failure = this.#signal.aborted ? cancelled : error;
+      this.#recordFailure(failure);
+      this.#response.fail(toHttpError(failure));
+      return;
+    }
+    this.#response.finish(done.answer, done.served);
+    this.#tell(done.request, done.answer, done.served, null);
+  }
+
+  async #commit(): Promise<Committed> {
+    const answer = this.caller.refuse(this.chat) ?? (await this.#sample());
+    const verdicts = await this.#check(answer);
+    const served = applyVerdicts(answer, verdicts, this.services.guard.blockedNotice);
+    return { request: this.services.recorder.record(this.#success(answer, verdicts)), answer, served };
+  }
+
+  async #sample(): Promise<Answer> {
+    this.#sampling = this.caller.sampling(this.chat);
+    let answer: Answer;
+    try {
+      answer = await this.#ask();
+    } catch (error) {
+      const instead = error instanceof Error ? this.caller.review(error) : null;
+      if (instead === null) throw error;
+      return instead;
+    }
+    return this.caller.review(answer) ?? answer;
+  }
+
+  #ask(): Promise<Answer> {
+    const { services, caller, chat } = this;
+    const sink = {
+      text: (text: string): void => {
+        this.#partial += text;
+        if (!caller.holdsText) this.#response.text(text);
+      },
+      reasoning: (part: NonNullable<Answer['reasoning']>): void => {
+        if (!caller.holdsText) this.#response.reasoning(part);
+      },
+    };
+    if (caller.upstream === null) return askEngine(services, chat, this.#sampling, caller.adapter, sink, this.#signal);
+    return askUpstream(
+      caller.upstream,
+      chat,
+      caller.hint.origin === 'user' ? null : this.#sampling,
+      services.deadlines,
+      sink,
+      this.#signal,
+    );
+  }
+
+  async #check(answer: Answer): Promise<CallVerdict[]> {
+    if (answer.toolCalls.length === 0) return [];
+    const { messages, tools } = this.chat;
+    return this.services.guard.checkResponse({
+      harness: this.caller.harness,
+      profile: this.caller.profile,
+      request: { messages, tools },
+      toolCalls: answer.toolCalls,
+    });
+  }
+
+  #success(answer: Answer, verdicts: readonly CallVerdict[]): NewRequest {
+    const worst = (id: string): CallVerdict['verdict'] =>
+      (['block', 'suspicious'] as const).find((kind) =>
+        verdicts.some((one) => one.toolCallId === id && one.verdict === kind),
+      ) ?? 'allow';
+    return {
+      ...this.#common(),
+      adapterHash: answer.adapterHash,
+      answer: answerMessage(answer),
+      tokens: answer.tokens,
+      promptTokens: answer.promptTokens,
+      completionTokens: answer.completionTokens,
+      finish: answer.finish,
+      status: 'ok',
+      error: null,
+      firstTokenMs: answer.firstTokenMs,
+      synthetic: answer.synthetic,
+      toolCalls: answer.toolCalls.map(({ id, name, arguments: text }) => ({
+        callId: id,
+        name,
+        arguments: text,
+        verdict: worst(id),
+      })),
+      verdicts: verdicts.map(({ toolCallId, verdict, stage, rule, severity, reason, ms }) => ({
+        callId: toolCallId,
+        verdict,
+        stage,
+        rule,
+        severity,
+        reason,
+        ms,
+      })),
+    };
+  }
+
+  #recordFailure(failure: unknown): void {
+    const cancelled = this.#signal.aborted;
+    try {
+      const request = this.services.recorder.record({
+        ...this.#common(),
+        adapterHash: this.caller.upstream === null ? this.caller.adapter : null,
+        answer: this.#partial === '' ? null : { role: 'assistant', content: this.#partial },
+        tokens: NO_TOKENS,
+        promptTokens: 0,
+        completionTokens: 0,
+        finish: 'error',
+        status: cancelled ? 'cancelled' : 'error',
+        error: failureText(failure),
+        firstTokenMs: null,
+        synthetic: false,
+        toolCalls: [],
+        verdicts: [],
+      });
+      this.#tell(request, null, null, failureText(failure));
+    } catch (error) {
+      this.services.onProblem(`The failed request ${this.#id} could not be recorded: ${failureText(error)}`);
+    }
+  }
+
+  #common(): Pick<
+    NewRequest,
+    | 'id'
+    | 'createdAt'
+    | 'session'
+    | 'api'
+    | 'stream'
+    | 'model'
+    | 'upstream'
+    | 'sampling'
+    | 'durationMs'
+    | 'messages'
+    | 'tools'
+  > {
+    const { caller, chat } = this;
+    return {
+      id: this.#id,
+      createdAt: this.#startedAt,
+      session: { ...caller.hint, harnessSessionId: this.#harnessSessionId },
+      api: 'chat',
+      stream: chat.stream,
+      model: chat.model,
+      upstream: caller.upstream?.baseUrl ?? null,
+      sampling: { ...this.#sampling },
+      durationMs: Date.now() - this.#startedAt,
+      messages: chat.messages,
+      tools: chat.tools,
+    };
+  }
+
+  #tell(request: Request, answer: Answer | null, served: Served | null, error: string | null): void {
+    this.caller.done({
+      requestId: request.id,
+      sessionId: request.sessionId,
+      promptNode: request.promptNode,
+      chat: this.chat,
+      answer,
+      served,
+      error,
+    });
+    this.services.onRecorded({
+      sessionId: request.sessionId,
+      requestId: request.id,
+      origin: this.caller.hint.origin,
+      blocked: served?.blocked ?? 0,
+    });
+  }
+}

@@ -1,0 +1,89 @@
+/** HTTP in front of exchanges: who asks is decided by the address that was reached. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { checkLocal, checkToken, type Route, routeOf } from './access.js';
+import { readJsonBody } from './body.js';
+import { type Caller, userCaller } from './caller.js';
+import { parseChatRequest } from './chat-request.js';
+import { sendError } from './chat-response.js';
+import { Exchange } from './exchange.js';
+import { toHttpError } from './http-error.js';
+import { LoopBreaker } from './loop-breaker.js';
+import type { ProxyServices } from './services.js';
+import { harnessSessionId } from './session-header.js';
+
+/** Time for a client to send its whole request, milliseconds. */
+const REQUEST_TIMEOUT_MS = 120_000;
+
+/** Says who asks on `route`; throws HttpError. */
+export type Identify = (request: IncomingMessage, route: Route) => Caller;
+
+export class ProxyServer {
+  readonly http: Server;
+  readonly #running = new Map<Promise<void>, Caller>();
+  readonly #breaker = new LoopBreaker();
+
+  constructor(
+    private readonly services: ProxyServices,
+    private readonly identify: Identify,
+  ) {
+    this.http = createServer(
+      { requestTimeout: REQUEST_TIMEOUT_MS },
+      (request, response) => void this.#serve(request, response),
+    );
+  }
+
+  /** Open exchanges of `caller`. */
+  running(caller: Caller): Promise<void>[] {
+    return [...this.#running].flatMap(([work, owner]) => (owner === caller ? [work] : []));
+  }
+
+  /** Hangs up on everybody and waits until what was open is recorded. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.http.close(() => resolve()));
+    this.http.closeAllConnections();
+    await Promise.all(this.#running.keys());
+    await closed;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const route = routeOf(request);
+      const caller = this.identify(request, route);
+      if (route.endpoint === 'models') return await this.#models(response);
+      const chat = parseChatRequest(await readJsonBody(request));
+      this.#breaker.check(`${caller.hint.workerKey ?? caller.harness}\n${harnessSessionId(request, chat) ?? ''}`, chat);
+      const work = new Exchange(this.services, caller, chat, request, response).run();
+      this.#running.set(work, caller);
+      await work.finally(() => this.#running.delete(work));
+    } catch (error) {
+      request.resume();
+      sendError(response, toHttpError(error));
+    }
+  }
+
+  async #models(response: ServerResponse): Promise<void> {
+    const id = await this.services.engine.modelId();
+    const model = {
+      id: id.startsWith('tackroom/') ? id : `tackroom/${id}`,
+      object: 'model',
+      created: 0,
+      owned_by: 'tackroom',
+    };
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ object: 'list', data: [model] }));
+  }
+}
+
+/** The loopback port: the user's own harnesses, with the token of this install. */
+export function identifyUser(services: ProxyServices): Identify {
+  return (request, route) => {
+    checkLocal(request);
+    checkToken(request, route, services.token);
+    return userCaller(
+      route.harness,
+      services.routes.adapterFor(route.harness),
+      services.routes.upstreamFor(route.harness),
+    );
+  };
+}

@@ -1,0 +1,94 @@
+/** What the proxy needs from other steps of the loop; the gateway's entry hands it in, tests hand in their own. */
+import type { Harness, Verdict, VerdictKind } from '../../contract/records.js';
+import type { ChatDelta, ChatMessage, ChatParams, ChatResult, ToolDefinition } from '../engine/protocol.js';
+import type { Recorder } from '../record/recorder.js';
+import type { RecordedEvent } from './protocol.js';
+
+export interface SampledCall {
+  id: string;
+  name: string;
+  /** JSON text exactly as sampled. */
+  arguments: string;
+}
+
+export interface GuardInput {
+  harness: Harness;
+  profile: 'training' | 'desktop';
+  request: { messages: ChatMessage[]; tools?: ToolDefinition[] };
+  toolCalls: SampledCall[];
+}
+
+export type CallVerdict = Pick<Verdict, 'severity' | 'rule' | 'reason' | 'ms'> & {
+  /** Id of the sampled call. */
+  toolCallId: string;
+  verdict: VerdictKind;
+  stage: 1 | 2 | 3;
+};
+
+export interface Guard {
+  checkResponse(input: GuardInput): CallVerdict[] | Promise<CallVerdict[]>;
+  /** The text that stands in for a blocked call. */
+  blockedNotice(name: string, reason: string): string;
+}
+
+export interface EngineCallOptions {
+  signal: AbortSignal;
+  timeoutMs: number;
+  onDelta(delta: ChatDelta): void;
+}
+
+export interface Engine {
+  /** Rejects with SERVICE_GONE, DEADLINE, CANCELLED, CONTEXT_FULL, NOT_FOUND (adapter), … */
+  chat(params: ChatParams, options: EngineCallOptions): Promise<ChatResult>;
+  modelId(): Promise<string>;
+}
+
+/** Another OpenAI-compatible server that plays the model. */
+export interface Upstream {
+  /** Up to and with `/v1`. */
+  baseUrl: string;
+  /** Sent as a bearer token. */
+  apiKey: string | null;
+}
+
+export interface Routes {
+  /** Adapter hash deployed for a harness, null = base. */
+  adapterFor(harness: Harness): string | null;
+  /** null: the engine answers. */
+  upstreamFor(harness: Harness): Upstream | null;
+}
+
+export interface ProxyServices {
+  /** Per-install token of the loopback port. */
+  token: string;
+  recorder: Recorder;
+  guard: Guard;
+  engine: Engine;
+  routes: Routes;
+  deadlines: Deadlines;
+  onRecorded(event: RecordedEvent): void;
+  /** Something that no client hears of went wrong: one sentence for the log. */
+  onProblem(message: string): void;
+}
+
+/** Every wait of the proxy, milliseconds. */
+export interface Deadlines {
+  /** A whole answer of the engine. */
+  engineMs: number;
+  /** First byte of an upstream server. */
+  upstreamHeadersMs: number;
+  /** Silence between two chunks of an upstream server. */
+  upstreamIdleMs: number;
+  /** Without anything to send, a comment keeps the stream alive this often. */
+  keepAliveMs: number;
+  /** Open requests of a rollout that ends. */
+  workerDrainMs: number;
+}
+
+export const DEFAULT_DEADLINES: Deadlines = {
+  engineMs: 120_000,
+  upstreamHeadersMs: 120_000,
+  upstreamIdleMs: 120_000,
+  keepAliveMs: 5_000,
+  workerDrainMs: 5_000,
+};

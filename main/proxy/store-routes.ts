@@ -1,0 +1,39 @@
+/** Where each harness's requests go, as the store says; cached until `reload`. */
+import type { Harness } from '../../contract/records.js';
+import type { Store } from '../store/store.js';
+import type { Routes, Upstream } from './services.js';
+
+/**
+ * Setting `upstreams`: harness -> server that answers instead of the engine. `apiKeyEnv` names the environment variable
+ * that holds its key, so that no key is stored.
+ */
+export const UPSTREAMS_SETTING = 'upstreams';
+export type UpstreamSetting = Partial<Record<Harness, { baseUrl: string; apiKeyEnv?: string }>>;
+
+export class StoreRoutes implements Routes {
+  #adapters = new Map<Harness, string | null>();
+  #upstreams: UpstreamSetting | undefined;
+
+  constructor(private readonly store: Store) {}
+
+  adapterFor(harness: Harness): string | null {
+    const known = this.#adapters.get(harness);
+    if (known !== undefined) return known;
+    const newest = this.store.deployment.list({ where: { harness }, limit: 1 })[0];
+    const hash = newest?.adapterHash ?? null;
+    this.#adapters.set(harness, hash);
+    return hash;
+  }
+
+  upstreamFor(harness: Harness): Upstream | null {
+    this.#upstreams ??= (this.store.setting(UPSTREAMS_SETTING) as UpstreamSetting | undefined) ?? {};
+    const route = this.#upstreams[harness];
+    if (!route) return null;
+    return { baseUrl: route.baseUrl, apiKey: (route.apiKeyEnv !== undefined && process.env[route.apiKeyEnv]) || null };
+  }
+
+  reload(): void {
+    this.#adapters.clear();
+    this.#upstreams = undefined;
+  }
+}

@@ -1,0 +1,112 @@
+/** Collects the deltas of an upstream server into one answer. Tool calls are kept back until the guard has seen them. */
+import { z } from 'zod';
+import type { Reasoning } from './answer.js';
+import { HttpError } from './http-error.js';
+import type { SampledCall } from './services.js';
+
+const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_text'] as const;
+
+const ToolDelta = z.looseObject({
+  index: z.number().int().optional(),
+  id: z.string().nullish(),
+  function: z.looseObject({ name: z.string().nullish(), arguments: z.string().nullish() }).optional(),
+});
+const Delta = z.looseObject({
+  content: z.string().nullish(),
+  reasoning_content: z.string().nullish(),
+  reasoning: z.string().nullish(),
+  reasoning_text: z.string().nullish(),
+  tool_calls: z.array(ToolDelta).nullish(),
+});
+const Usage = z.looseObject({
+  prompt_tokens: z.number().int().nonnegative().catch(0),
+  completion_tokens: z.number().int().nonnegative().catch(0),
+  prompt_tokens_details: z.looseObject({ cached_tokens: z.number().int().nonnegative().nullish() }).nullish(),
+});
+const Choice = z.looseObject({
+  delta: Delta.optional(),
+  message: Delta.optional(),
+  finish_reason: z.string().nullish(),
+});
+const Chunk = z.looseObject({
+  choices: z.array(Choice).optional(),
+  usage: Usage.nullish(),
+  error: z.union([z.string(), z.looseObject({ message: z.string().optional() })]).nullish(),
+});
+
+export interface UpstreamSink {
+  text(text: string): void;
+  reasoning(part: Reasoning): void;
+}
+
+export class ChunkCollector {
+  content = '';
+  reasoning: Reasoning | null = null;
+  finish: string | null = null;
+  promptTokens = 0;
+  completionTokens = 0;
+  cachedTokens = 0;
+  readonly #calls = new Map<string, SampledCall>();
+  #lastSlot = '';
+
+  constructor(private readonly sink: UpstreamSink) {}
+
+  get toolCalls(): SampledCall[] {
+    return [...this.#calls.values()];
+  }
+
+  /** Takes a chunk, or a whole completion. Throws 502 for what is neither, and for an error event. */
+  push(json: string): void {
+    const chunk = parseChunk(json);
+    if (chunk.error)
+      throw new HttpError(
+        502,
+        'UPSTREAM',
+        `The upstream server returned an error: ${typeof chunk.error === 'string' ? chunk.error : (chunk.error.message ?? 'no message')}`,
+      );
+    if (chunk.usage) {
+      this.promptTokens = chunk.usage.prompt_tokens;
+      this.completionTokens = chunk.usage.completion_tokens;
+      this.cachedTokens = chunk.usage.prompt_tokens_details?.cached_tokens ?? 0;
+    }
+    const choice = chunk.choices?.[0];
+    const delta = choice?.delta ?? choice?.message;
+    if (delta) this.#delta(delta);
+    if (choice?.finish_reason) this.finish = choice.finish_reason;
+  }
+
+  #delta(delta: z.infer<typeof Delta>): void {
+    for (const field of REASONING_FIELDS) {
+      const text = delta[field];
+      if (!text) continue;
+      this.reasoning = { field, text: (this.reasoning?.text ?? '') + text };
+      this.sink.reasoning({ field, text });
+      break;
+    }
+    if (delta.content) {
+      this.content += delta.content;
+      this.sink.text(delta.content);
+    }
+    for (const call of delta.tool_calls ?? []) this.#call(call);
+  }
+
+  /** Some servers leave out the index: then an id opens a call, and a piece without one goes on with the last. */
+  #call(delta: z.infer<typeof ToolDelta>): void {
+    const slot = delta.index !== undefined ? `#${delta.index}` : delta.id ? `id ${delta.id}` : this.#lastSlot || '#0';
+    this.#lastSlot = slot;
+    const call = this.#calls.get(slot) ?? { id: '', name: '', arguments: '' };
+    this.#calls.set(slot, {
+      id: call.id || (delta.id ?? ''),
+      name: call.name + (delta.function?.name ?? ''),
+      arguments: call.arguments + (delta.function?.arguments ?? ''),
+    });
+  }
+}
+
+function parseChunk(json: string): z.infer<typeof Chunk> {
+  try {
+    return Chunk.parse(JSON.parse(json));
+  } catch {
+    throw new HttpError(502, 'UPSTREAM', 'The upstream server sent something that is not a chat completion.');
+  }
+}

@@ -1,0 +1,104 @@
+/** Reads a chat completion stream the way the strictest client would: every deviation throws. */
+import { z } from 'zod';
+
+const Delta = z.strictObject({
+  role: z.literal('assistant').optional(),
+  content: z.string().optional(),
+  reasoning_content: z.string().optional(),
+  tool_calls: z
+    .array(
+      z.strictObject({
+        index: z.number().int().nonnegative(),
+        id: z.string().min(1),
+        type: z.literal('function'),
+        function: z.strictObject({ name: z.string().min(1), arguments: z.string() }),
+      }),
+    )
+    .min(1)
+    .optional(),
+});
+const Chunk = z.strictObject({
+  id: z.string().startsWith('chatcmpl-'),
+  object: z.literal('chat.completion.chunk'),
+  created: z.number().int().positive(),
+  model: z.string(),
+  choices: z
+    .array(
+      z.strictObject({
+        index: z.literal(0),
+        delta: Delta,
+        finish_reason: z.enum(['stop', 'tool_calls', 'length']).nullable(),
+      }),
+    )
+    .max(1),
+  usage: z
+    .looseObject({ prompt_tokens: z.number(), completion_tokens: z.number(), total_tokens: z.number() })
+    .optional(),
+});
+
+export interface StrictAnswer {
+  id: string;
+  model: string;
+  text: string;
+  reasoning: string;
+  toolCalls: { id: string; name: string; arguments: string }[];
+  finish: string;
+  usage: { prompt_tokens: number; completion_tokens: number; total_tokens: number } | null;
+  textDeltas: number;
+  keepAlives: number;
+}
+
+/** The `data:` payloads of a stream and the number of comments; throws on any other line. */
+export function sseEvents(body: string): { events: string[]; comments: number } {
+  if (!body.endsWith('\n\n')) throw new Error('the last event is not closed by an empty line');
+  const events: string[] = [];
+  let comments = 0;
+  for (const block of body.split('\n\n').slice(0, -1)) {
+    if (block.startsWith(': ')) comments++;
+    else if (/^data: [^\n]+$/.test(block)) events.push(block.slice(6));
+    else throw new Error(`not an event: ${JSON.stringify(block)}`);
+  }
+  return { events, comments };
+}
+
+export function strictAnswer(body: string): StrictAnswer {
+  const { events, comments } = sseEvents(body);
+  if (events.pop() !== '[DONE]') throw new Error('the stream does not end with [DONE]');
+  const chunks = events.map((event) => Chunk.parse(JSON.parse(event)));
+  const answer: StrictAnswer = {
+    id: chunks[0]!.id,
+    model: chunks[0]!.model,
+    text: '',
+    reasoning: '',
+    toolCalls: [],
+    finish: '',
+    usage: null,
+    textDeltas: 0,
+    keepAlives: comments,
+  };
+  chunks.forEach((chunk, at) => {
+    if (chunk.id !== answer.id || chunk.model !== answer.model) throw new Error('id or model changes');
+    if ((chunk.choices[0]?.delta.role !== undefined) !== (at === 0))
+      throw new Error('the role belongs into the first chunk alone');
+    if (answer.usage) throw new Error('something follows the usage chunk');
+    if (chunk.choices.length === 0) {
+      if (!chunk.usage || answer.finish === '') throw new Error('a chunk without a choice is not the usage chunk');
+      answer.usage = chunk.usage;
+      return;
+    }
+    if (answer.finish !== '') throw new Error('a delta follows the finish reason');
+    const { delta, finish_reason } = chunk.choices[0]!;
+    if (delta.content) answer.textDeltas++;
+    answer.text += delta.content ?? '';
+    answer.reasoning += delta.reasoning_content ?? '';
+    for (const call of delta.tool_calls ?? []) {
+      if (call.index !== answer.toolCalls.length) throw new Error('tool call indexes are not 0, 1, …');
+      answer.toolCalls.push({ id: call.id, ...call.function });
+    }
+    answer.finish = finish_reason ?? '';
+  });
+  if (answer.finish === '') throw new Error('no finish reason');
+  if ((answer.finish === 'tool_calls') !== answer.toolCalls.length > 0 && answer.finish !== 'length')
+    throw new Error('the finish reason contradicts the calls');
+  return answer;
+}
