@@ -41,8 +41,10 @@ export function dataTaskFiles(task: DataTask): FolderFiles {
     [`solution/files/${ANSWER_FILE}`]: { content: `${task.answer}\n` },
     'tests/test.sh': { content: resourceText('envs/data-test.sh'), executable: true },
     'tests/check.py': { content: resourceText('envs/data-check.py') },
-    'tests/expected.json': {
-      content: `${JSON.stringify({ answer: task.answer, numeric: task.numeric, tolerance: task.tolerance })}\n`,
+    'tests/expected.txt': {
+      content: `${task.numeric ? `number ${task.tolerance}` : 'text'}
+${task.answer}
+`,
     },
   };
   for (const [path, content] of Object.entries(task.files)) files[`environment/files/${path}`] = { content };

@@ -41,13 +41,12 @@ const GENERAL: Trial[] = [
   { name: 'planted-startup', expected: 0, shell: PLANT_STARTUP },
 ];
 
-interface Expected {
-  answer: string;
-  numeric: boolean;
-}
-
 function dataTrials(taskDir: string): Trial[] {
-  const { answer, numeric } = JSON.parse(readFileSync(join(taskDir, 'tests', 'expected.json'), 'utf8')) as Expected;
+  const [kind, ...lines] = readFileSync(join(taskDir, 'tests', 'expected.txt'), 'utf8')
+    .trimEnd()
+    .split('\n');
+  const numeric = kind !== 'text';
+  const answer = lines.join('\n');
   const write = (text: string) => (workDir: string) => writeFileSync(join(workDir, 'answer.txt'), text);
   return [
     { name: 'valid-alternative', expected: 1, edit: write(numeric ? `  ${Number(answer)}\r\n` : `\n ${answer} \n\n`) },
@@ -55,7 +54,7 @@ function dataTrials(taskDir: string): Trial[] {
     { name: 'wrong-answer', expected: 0, edit: write(numeric ? String(Number(answer) + 1) : `${answer}x`) },
     { name: 'not-a-number', expected: 0, edit: write(numeric ? 'nan' : `${answer}\n${answer}`) },
     { name: 'huge-answer', expected: 0, edit: write(`${answer}${' '.repeat(100_000)}`) },
-    { name: 'answer-link', expected: 0, shell: 'ln -s /tests/expected.json answer.txt' },
+    { name: 'answer-link', expected: 0, shell: 'ln -s /tests/expected.txt answer.txt' },
     { name: 'answer-pipe', expected: 0, shell: 'mkfifo answer.txt' },
     {
       name: 'answer-folder',

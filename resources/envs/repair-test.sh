@@ -3,8 +3,8 @@
 # under test runs below it, so a check that was killed counts as failed. Reward files are removed before and after, since
 # that code may have written some.
 logs=/logs/verifier
-mkdir -p "$logs"
-rm -rf "$logs/reward.txt" "$logs/reward.json"
+[ -d "$logs" ] || mkdir -p "$logs"
+for file in "$logs"/reward.*; do [ -e "$file" ] && rm -rf "$file"; done
 python3 -I -S -B /tests/check.py /tests/check.json
 status=$?
 rm -rf "$logs/reward.txt" "$logs/reward.json"
