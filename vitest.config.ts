@@ -23,7 +23,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['tests/**/*.test.ts'],
+          include: ['tests/**/*.test.{ts,mjs}'],
           exclude: [...NOT_TESTS, ...APART, 'tests/e2e/**', 'tests/renderer/**'],
         },
       },

@@ -1,5 +1,5 @@
 // One set-up at a time per checkout: a file with the process id of its holder. The file of a dead process is taken over.
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { BUILD } from './paths.mjs';
 
@@ -19,13 +19,25 @@ function alive(pid) {
 }
 
 /** Pid of the living holder; 0 while the file is being written; null when the lock is free or stale. */
-function holder() {
+function holder(file = lockFile) {
   try {
-    const pid = Number.parseInt(readFileSync(lockFile, 'utf8'), 10);
+    const pid = Number.parseInt(readFileSync(file, 'utf8'), 10);
     if (Number.isInteger(pid)) return alive(pid) ? pid : null;
-    return Date.now() - statSync(lockFile).mtimeMs < EMPTY_GRACE_MS ? 0 : null;
+    return Date.now() - statSync(file).mtimeMs < EMPTY_GRACE_MS ? 0 : null;
   } catch {
     return null;
+  }
+}
+
+/** Removes a stale lock. Moved aside first: another waiter may have replaced it since it was read. */
+function removeStale() {
+  const aside = `${lockFile}.${process.pid}`;
+  try {
+    renameSync(lockFile, aside);
+    if (holder(aside) === null) rmSync(aside, { force: true });
+    else renameSync(aside, lockFile);
+  } catch {
+    // Gone already: someone else removed it.
   }
 }
 
@@ -52,7 +64,7 @@ export async function takeLock(onWait) {
   while (!tryTake()) {
     const pid = holder();
     if (pid === null) {
-      rmSync(lockFile, { force: true });
+      removeStale();
       continue;
     }
     if (!told && pid > 0) {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { checkAddon, checkCpu, checkGpu, checkNode, probeAddon } from '../../main/cli/doctor/engine-checks.js';
 import { checkDisk, checkPorts, checkSandbox } from '../../main/cli/doctor/system-checks.js';
@@ -75,9 +76,9 @@ describe('single checks', () => {
 
 describe('the command', () => {
   const run = async (json: boolean): Promise<{ code: number; text: string }> => {
-    let text = '';
-    const stdout = { write: (part: string) => ((text += part), true) } as unknown as NodeJS.WritableStream;
-    const code = await doctorCommand({ home: dir, json }, { stdout: stdout as never });
+    const stdout = new PassThrough();
+    const code = await doctorCommand({ home: dir, json }, { stdout });
+    const text = String(stdout.read());
     return { code, text };
   };
 
