@@ -82,12 +82,14 @@ export class BubblewrapDriver implements SandboxDriver {
     const texts: string[] = [];
     const tree = sandboxTree(spec, this.parts).flatMap((entry) => treeOption(entry, texts));
     const cgroups = SandboxCgroups.create(this.cgroupHome, spec.limits);
-    const argv = [
-      ...[this.parts.launcher, 'limit', ...joinCgroups(cgroups.dirs), '--', this.bwrap],
+    const options = [
       ...[...NAMESPACES, ...IDENTITY, ...this.#forbidUserNamespaces, '--die-with-parent', '--new-session'],
-      ...FILE_SYSTEMS,
-      ...tree,
-      ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', spec.cwd],
+      ...[...FILE_SYSTEMS, ...tree, '--remount-ro', '/dev', '--remount-ro', '/', '--chdir', spec.cwd],
+    ];
+    // Through a descriptor: the arguments of process 1 are readable inside and would tell where things lie outside.
+    const optionsFd = String(FIRST_TEXT_FD + texts.push(options.map((word) => `${word}\0`).join('')) - 1);
+    const argv = [
+      ...[this.parts.launcher, 'limit', ...joinCgroups(cgroups.dirs), '--', this.bwrap, '--args', optionsFd],
       ...['--', LAUNCHER_INSIDE, 'limit', '--harden', ...resourceLimits(spec.limits, this.limits), '--', ...spec.argv],
     ];
     return startSandbox(spec, { argv, env: sandboxEnv(spec, this.parts), texts }, cgroups);

@@ -68,7 +68,9 @@ class RunningSandbox implements SandboxProcess {
   }
 
   keepRunning(): void {
-    this.#kept = new Set(this.#inside().map(identity));
+    const inside = this.#inside();
+    const init = inside[0];
+    this.#kept = new Set(inside.filter((found) => found === init || found.parent === init?.pid).map(identity));
   }
 
   intact(): boolean {

@@ -48,7 +48,10 @@ export interface SandboxProcess {
   readonly stderr: Readable;
   /** Resolves when the first process and with it the whole sandbox is gone. */
   readonly exit: Promise<SandboxExit>;
-  /** What runs now belongs to the sandbox: `killStrays` spares it, `intact` asks whether all of it still runs. */
+  /**
+   * Process 1 and what now runs directly under it (the command and its daemons) belong to the sandbox: `killStrays`
+   * spares them, `intact` asks whether all of them still run.
+   */
   keepRunning(): void;
   intact(): boolean;
   /**

@@ -48,7 +48,7 @@ s=socket.create_server(('127.0.0.1',8080)); c=socket.create_connection(('127.0.0
 
   it('shows nothing of the host but what was given', async () => {
     const script = `for p in /root ${packageRoot()}/package.json ${dir} /etc/shadow /sys/kernel /var; do test -e $p && echo visible $p; done
-      cat /etc/passwd | cut -d: -f1; ls /proc | grep -c '^[0-9]'; whoami; hostname; cat /given/given.txt`;
+      cat /etc/passwd | cut -d: -f1; ls /proc | grep -c '^[0-9]'; grep -c tackroom-test- /proc/1/cmdline; whoami; hostname; cat /given/given.txt`;
     const run = await runInSandbox(
       driver,
       shell(script, { mounts: [{ source: dir, target: '/given', readonly: true }] }),
@@ -57,7 +57,7 @@ s=socket.create_server(('127.0.0.1',8080)); c=socket.create_connection(('127.0.0
     const [user, other, processes, ...rest] = run.stdout.split('\n');
     expect([user, other]).toEqual(['agent', 'nobody']);
     expect(Number(processes)).toBeLessThan(6);
-    expect(rest).toEqual(['agent', 'sandbox', 'given']);
+    expect(rest).toEqual(['0', 'agent', 'sandbox', 'given']);
   });
 
   it('hides environment variables of the host', async () => {

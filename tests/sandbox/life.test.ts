@@ -27,7 +27,7 @@ describe.skipIf(cases.length === 0).each(cases)('the life of a sandbox by $label
 
   it('kills strays that hide behind sessions and double forks, and keeps the rest', async () => {
     const sandbox = await driver.spawn(
-      shell(`sleep ${seconds} & echo ready; read; 
+      shell(`(sleep ${seconds} &); echo ready; read; 
       setsid sleep ${seconds}.5 & (setsid bash -c "trap '' TERM HUP; sleep ${seconds}.25 & wait" &) ; echo planted; read; exit 5`),
     );
     await says(sandbox, 'ready');
@@ -46,7 +46,9 @@ describe.skipIf(cases.length === 0).each(cases)('the life of a sandbox by $label
   });
 
   it('notices that a kept process is gone', async () => {
-    const sandbox = await driver.spawn(shell('sleep 60 & echo ready; read; kill %1; wait; echo killed; read'));
+    const sandbox = await driver.spawn(
+      shell('(sleep 60 & echo $! > /tmp/pid); echo ready; read; kill $(cat /tmp/pid); echo killed; read'),
+    );
     await says(sandbox, 'ready');
     sandbox.keepRunning();
     sandbox.stdin.write('\n');
