@@ -1,0 +1,123 @@
+#include "file_io.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "error.h"
+
+namespace tackroom {
+namespace fs = std::filesystem;
+namespace {
+
+[[noreturn]] void fail_io(const char* what, const std::string& path) {
+  fail("IO", "Could not %s %s: %s.", what, path.c_str(), std::strerror(errno));
+}
+
+void sync_folder(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY);
+  if (fd < 0) return;
+  ::fsync(fd);
+  ::close(fd);
+}
+
+std::string parent_of(const std::string& path) {
+  const fs::path parent = fs::path(path).parent_path();
+  return parent.empty() ? "." : parent.string();
+}
+
+std::string staging_name(const std::string& target) {
+  static unsigned serial = 0;
+  std::string base = target;
+  while (base.size() > 1 && base.back() == '/') base.pop_back();
+  return base + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(__atomic_fetch_add(&serial, 1, __ATOMIC_RELAXED));
+}
+
+}  // namespace
+
+MappedFile::MappedFile(const std::string& path, const char* missing_code) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0 && errno == ENOENT) fail(missing_code, "%s does not exist.", path.c_str());
+  if (fd < 0) fail_io("open", path);
+  struct stat info;
+  if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+    ::close(fd);
+    fail("IO", "%s is not a file.", path.c_str());
+  }
+  size_ = static_cast<size_t>(info.st_size);
+  void* address = size_ == 0 ? nullptr : ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
+  ::close(fd);
+  if (address == MAP_FAILED) fail_io("map", path);
+  data_ = static_cast<const char*>(address);
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) ::munmap(const_cast<char*>(data_), size_);
+}
+
+bool file_exists(const std::string& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored);
+}
+
+std::string read_text(const std::string& path, const char* missing_code) {
+  const MappedFile file(path, missing_code);
+  return std::string(file.data() == nullptr ? "" : file.data(), file.size());
+}
+
+FileWriter::FileWriter(const std::string& path) : path_(path), fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
+  if (fd_ < 0) fail_io("create", path);
+}
+
+FileWriter::~FileWriter() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+void FileWriter::write(const void* data, size_t bytes) {
+  auto* at = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t written = ::write(fd_, at, bytes);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail_io("write", path_);
+    at += written;
+    bytes -= static_cast<size_t>(written);
+  }
+}
+
+void FileWriter::close() {
+  if (::fsync(fd_) != 0) fail_io("sync", path_);
+  const int closed = ::close(fd_);
+  fd_ = -1;
+  if (closed != 0) fail_io("close", path_);
+}
+
+void rename_durably(const std::string& from, const std::string& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) fail_io("replace", to);
+  sync_folder(parent_of(to));
+}
+
+AtomicFolder::AtomicFolder(const std::string& target) : target_(target), staging_(staging_name(target)) {
+  std::error_code error;
+  fs::create_directories(staging_, error);
+  if (error) fail("IO", "Could not create %s: %s.", staging_.c_str(), error.message().c_str());
+}
+
+AtomicFolder::~AtomicFolder() {
+  std::error_code ignored;
+  fs::remove_all(staging_, ignored);
+}
+
+void AtomicFolder::commit() {
+  std::error_code error;
+  sync_folder(staging_);
+  if (!fs::exists(target_) || (fs::is_directory(target_) && fs::is_empty(target_, error))) return rename_durably(staging_, target_);
+  if (!fs::is_directory(target_)) fail("IO", "%s exists and is not a folder.", target_.c_str());
+  for (const auto& entry : fs::directory_iterator(staging_)) rename_durably(entry.path(), (fs::path(target_) / entry.path().filename()).string());
+}
+
+}  // namespace tackroom

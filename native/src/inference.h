@@ -1,0 +1,31 @@
+/** Decoding and scoring in terms of Forward: what the addon's methods do, without JavaScript. */
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "forward.h"
+#include "sampler.h"
+
+namespace tackroom {
+
+struct DecodeRequest {
+  std::shared_ptr<Sequence> sequence;
+  std::vector<int> ids;
+  bool sampled = false;
+  SampleOptions options;
+};
+
+/** Throws BAD_ARGUMENT for an id outside the vocabulary and CONTEXT_FULL for a sequence that would grow past the context. */
+void check_ids(const ModelConfig& config, const std::vector<int>& ids, int already);
+
+/** Appends and samples, all requests in one forward pass. Nothing changes when it throws. */
+std::vector<Sampled> decode(Model& model, Forward& forward, const std::vector<DecodeRequest>& requests);
+
+/** Entry t = log p(ids[t] | ids before t) at `temperature`, entry 0 = 0, for each sequence. */
+std::vector<std::vector<float>> score(const std::shared_ptr<Model>& model, Forward& forward, const std::vector<std::vector<int>>& sequences,
+                                      const std::shared_ptr<Adapter>& adapter, double temperature);
+
+/** Logits of every position, [ids, vocab]. */
+std::vector<float> all_logits(const std::shared_ptr<Model>& model, Forward& forward, const std::vector<int>& ids, const std::shared_ptr<Adapter>& adapter);
+
+}  // namespace tackroom

@@ -1,0 +1,158 @@
+#include "safetensors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "error.h"
+
+namespace tackroom {
+namespace {
+
+constexpr size_t kMaxHeaderBytes = 100u << 20;
+
+float from_bits(uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, 4);
+  return value;
+}
+
+float half_to_float(uint16_t half) {
+  const uint32_t sign = uint32_t{half} >> 15 << 31, exponent = half >> 10 & 31, mantissa = half & 1023;
+  if (exponent == 31) return from_bits(sign | 0x7F800000u | mantissa << 13);
+  if (exponent != 0) return from_bits(sign | (exponent + 112) << 23 | mantissa << 13);
+  return std::copysign(std::ldexp(static_cast<float>(mantissa), -24), from_bits(sign | 0x3F800000u));
+}
+
+uint16_t float_to_bf16(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, 4);
+  if (std::isnan(value)) return static_cast<uint16_t>(bits >> 16 | 64);
+  return static_cast<uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+}
+
+size_t bytes_of(const std::string& dtype) {
+  if (dtype == "F32") return 4;
+  if (dtype == "F16" || dtype == "BF16") return 2;
+  return 0;
+}
+
+std::string shape_text(const std::vector<int64_t>& shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); i++) text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + "]";
+}
+
+}  // namespace
+
+SafetensorsFile::SafetensorsFile(const std::string& path, const char* missing_code, const char* corrupt_code)
+    : path_(path), corrupt_code_(corrupt_code), file_(path, missing_code) {
+  if (file_.size() < 8) corrupt("is too short for a safetensors header (" + std::to_string(file_.size()) + " bytes)");
+  uint64_t header_bytes;
+  std::memcpy(&header_bytes, file_.data(), 8);
+  if (header_bytes > kMaxHeaderBytes) corrupt("claims a header of " + std::to_string(header_bytes) + " bytes");
+  if (header_bytes > file_.size() - 8)
+    corrupt("ends inside its header (" + std::to_string(file_.size()) + " of " + std::to_string(header_bytes + 8) + " bytes)");
+  data_start_ = 8 + header_bytes;
+  Json header;
+  try {
+    header = Json::parse({file_.data() + 8, header_bytes});
+  } catch (const std::runtime_error& error) {
+    corrupt(std::string("has an unreadable header (") + error.what() + ")");
+  }
+  if (!header.is(Json::Type::Object)) corrupt("has a header that is not a JSON object");
+  for (const auto& [name, entry] : header.members())
+    if (name != "__metadata__") parse_tensor(name, entry, file_.size() - data_start_);
+}
+
+void SafetensorsFile::corrupt(const std::string& what) const { fail(corrupt_code_, "%s %s.", path_.c_str(), what.c_str()); }
+
+void SafetensorsFile::parse_tensor(const std::string& name, const Json& entry, size_t data_bytes) {
+  const Json *dtype = entry.find("dtype"), *shape = entry.find("shape"), *offsets = entry.find("data_offsets");
+  if (dtype == nullptr || shape == nullptr || offsets == nullptr || !dtype->is(Json::Type::String) || offsets->items().size() != 2)
+    corrupt("describes the tensor " + name + " incompletely");
+  Tensor tensor{dtype->string(), {}, 0, 0};
+  double elements = 1;
+  for (const Json& extent : shape->items()) {
+    if (!extent.is(Json::Type::Number) || extent.number() < 0 || extent.number() > 1e12) corrupt("gives the tensor " + name + " an impossible shape");
+    tensor.shape.push_back(static_cast<int64_t>(extent.number()));
+    elements *= extent.number();
+  }
+  const double begin = offsets->items()[0].number(), end = offsets->items()[1].number();
+  if (!(begin >= 0 && end >= begin && end < 1e15)) corrupt("gives the tensor " + name + " impossible offsets");
+  if (end > static_cast<double>(data_bytes))
+    corrupt("is truncated: the tensor " + name + " needs " + std::to_string(static_cast<size_t>(end)) + " data bytes and only " +
+            std::to_string(data_bytes) + " are there");
+  const size_t width = bytes_of(tensor.dtype);
+  if (width != 0 && elements * static_cast<double>(width) != end - begin) corrupt("has a tensor " + name + " whose shape does not match its bytes");
+  tensor.begin = static_cast<size_t>(begin);
+  tensor.end = static_cast<size_t>(end);
+  tensors_.emplace(name, std::move(tensor));
+}
+
+const SafetensorsFile::Tensor& SafetensorsFile::check(const std::string& name, const std::vector<int64_t>& shape) const {
+  const auto found = tensors_.find(name);
+  if (found == tensors_.end()) corrupt("has no tensor " + name);
+  const Tensor& tensor = found->second;
+  if (bytes_of(tensor.dtype) == 0) corrupt("stores the tensor " + name + " as " + tensor.dtype + ", this engine reads F32, F16 and BF16");
+  if (tensor.shape != shape) corrupt("has a tensor " + name + " of shape " + shape_text(tensor.shape) + " where " + shape_text(shape) + " is expected");
+  return tensor;
+}
+
+void SafetensorsFile::read(const std::string& name, const std::vector<int64_t>& shape, float* out) const {
+  const Tensor& tensor = check(name, shape);
+  const char* bytes = file_.data() + data_start_ + tensor.begin;
+  const size_t count = (tensor.end - tensor.begin) / bytes_of(tensor.dtype);
+  if (tensor.dtype == "F32") {
+    std::memcpy(out, bytes, count * 4);
+    return;
+  }
+  const bool bf16 = tensor.dtype == "BF16";
+  for (size_t i = 0; i < count; i++) {
+    uint16_t raw;
+    std::memcpy(&raw, bytes + 2 * i, 2);
+    out[i] = bf16 ? from_bits(uint32_t{raw} << 16) : half_to_float(raw);
+  }
+}
+
+void write_safetensors(const std::string& path, const ParamSet& params, FileType type) {
+  std::vector<const Param*> sorted;
+  for (const Param& param : params.params()) sorted.push_back(&param);
+  std::sort(sorted.begin(), sorted.end(), [](const Param* a, const Param* b) { return a->name < b->name; });
+  Json header = Json::object(), metadata = Json::object();
+  metadata.set("format", "pt");
+  header.set("__metadata__", metadata);
+  const size_t width = type == FileType::F32 ? 4 : 2;
+  size_t offset = 0;
+  for (const Param* param : sorted) {
+    Json entry = Json::object(), shape = Json::array(), offsets = Json::array();
+    for (const int64_t extent : param->shape) shape.items().push_back(extent);
+    offsets.items().push_back(static_cast<int64_t>(offset));
+    offset += param->size * width;
+    offsets.items().push_back(static_cast<int64_t>(offset));
+    entry.set("dtype", type == FileType::F32 ? "F32" : "BF16");
+    entry.set("shape", shape);
+    entry.set("data_offsets", offsets);
+    header.set(param->name, entry);
+  }
+  std::string text = header.dump();
+  text.append((8 - text.size() % 8) % 8, ' ');
+  const uint64_t header_bytes = text.size();
+  FileWriter file(path);
+  file.write(&header_bytes, 8);
+  file.write(text.data(), text.size());
+  std::vector<uint16_t> narrow;
+  for (const Param* param : sorted) {
+    const float* values = params.at(param->offset);
+    if (type == FileType::F32) {
+      file.write(values, param->size * 4);
+      continue;
+    }
+    narrow.resize(param->size);
+    for (size_t i = 0; i < param->size; i++) narrow[i] = float_to_bf16(values[i]);
+    file.write(narrow.data(), param->size * 2);
+  }
+  file.close();
+}
+
+}  // namespace tackroom
