@@ -5,10 +5,10 @@
 export const METRIC = {
   /** Mean reward of the scored rollouts of the step. */
   reward: 'reward',
-  /** Tool calls per solved rollout of the step; absent when none was solved. */
-  callsPerSolved: 'calls_per_solved',
+  /** Tool calls per solved rollout of the step; 0 when none was solved. */
+  callsPerSolved: 'tools/calls_per_solved',
   /** Tool calls that the guard blocked during the step. */
-  blocked: 'blocked_calls',
+  blocked: 'guard/blocked_calls',
   loss: 'loss',
   gradNorm: 'grad_norm',
   entropy: 'entropy',

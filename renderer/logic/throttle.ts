@@ -1,0 +1,10 @@
+/** Runs `work` once, `ms` after the first of a burst of calls: at most one run every `ms`, the last call never lost. */
+export function throttle(ms: number, work: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return () => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      work();
+    }, ms);
+  };
+}

@@ -1,0 +1,86 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { Harness, Origin } from '../../contract/records.js';
+import { useSessionList } from '../stores/session-list.js';
+import { S } from '../strings.js';
+import { useAction } from './actions.js';
+import { SearchIcon } from './icons.js';
+
+const TYPING_MS = 200;
+
+interface ChoiceProps<T extends string> {
+  label: string;
+  value: T | undefined;
+  options: readonly T[];
+  name(option: T): string;
+  onChange(value: T | undefined): void;
+}
+
+function Choice<T extends string>({ label, value, options, name, onChange }: ChoiceProps<T>): ReactNode {
+  return (
+    <label className="field">
+      <span>{label}</span>
+      <select
+        value={value ?? ''}
+        onChange={(event) => onChange(options.find((option) => option === event.target.value))}
+      >
+        <option value="">{S.sessions.any}</option>
+        {options.map((option) => (
+          <option key={option} value={option}>
+            {name(option)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export function SessionFilters() {
+  const { filter, setFilter } = useSessionList();
+  const [text, setText] = useState(filter.search ?? '');
+  const input = useRef<HTMLInputElement>(null);
+  useAction('search', () => input.current?.focus());
+  useEffect(() => {
+    if (text === (filter.search ?? '')) return;
+    const timer = setTimeout(() => setFilter({ search: text || undefined }), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [text, filter.search, setFilter]);
+  return (
+    <search className="filters">
+      <span className="search">
+        <SearchIcon size={14} />
+        <input
+          ref={input}
+          type="search"
+          value={text}
+          aria-label={S.sessions.searchLabel}
+          placeholder={S.sessions.search}
+          maxLength={200}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
+        />
+      </span>
+      <Choice
+        label={S.sessions.harness}
+        value={filter.harness}
+        options={Harness.options}
+        name={(h) => S.harness[h]}
+        onChange={(harness) => setFilter({ harness })}
+      />
+      <Choice
+        label={S.sessions.origin}
+        value={filter.origin}
+        options={Origin.options}
+        name={(o) => S.origin[o]}
+        onChange={(origin) => setFilter({ origin })}
+      />
+      <label className="field">
+        <input
+          type="checkbox"
+          checked={filter.blockedOnly ?? false}
+          onChange={(event) => setFilter({ blockedOnly: event.target.checked || undefined })}
+        />
+        <span>{S.sessions.blockedOnly}</span>
+      </label>
+    </search>
+  );
+}

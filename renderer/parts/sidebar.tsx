@@ -1,0 +1,54 @@
+import type { ReactNode } from 'react';
+import type { Route } from '../logic/routes.js';
+import { SHORTCUTS } from '../logic/shortcuts.js';
+import { useRoute } from '../stores/route.js';
+import { useTheme } from '../stores/theme.js';
+import { S } from '../strings.js';
+import { AdaptersIcon, HomeIcon, KeyboardIcon, Mark, RunsIcon, SessionsIcon, ThemeIcon } from './icons.js';
+import { Link } from './link.js';
+
+type Top = 'home' | 'sessions' | 'runs' | 'adapters';
+const TOP: { screen: Top; icon: ReactNode }[] = [
+  { screen: 'home', icon: <HomeIcon /> },
+  { screen: 'sessions', icon: <SessionsIcon /> },
+  { screen: 'runs', icon: <RunsIcon /> },
+  { screen: 'adapters', icon: <AdaptersIcon /> },
+];
+
+const topOf = (route: Route): Top =>
+  route.screen === 'session' ? 'sessions' : route.screen === 'run' ? 'runs' : route.screen;
+
+export function Sidebar({ onHelp }: { onHelp(): void }) {
+  const current = topOf(useRoute((state) => state.route));
+  const { theme, cycle } = useTheme();
+  return (
+    <nav className="sidebar" aria-label={S.navigation}>
+      <div className="brand">
+        <Mark />
+        <span>{S.app}</span>
+      </div>
+      <ul>
+        {TOP.map(({ screen, icon }) => (
+          <li key={screen}>
+            <Link to={{ screen }} className="nav" current={screen === current}>
+              {icon}
+              <span>{S.screens[screen]}</span>
+              <span className="nav-key">{SHORTCUTS[screen][0]}</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <div className="sidebar-foot">
+        <button type="button" className="nav" onClick={cycle}>
+          <ThemeIcon />
+          <span>{S.theme[theme]}</span>
+        </button>
+        <button type="button" className="nav" onClick={onHelp}>
+          <KeyboardIcon />
+          <span>{S.help.open}</span>
+          <span className="nav-key">?</span>
+        </button>
+      </div>
+    </nav>
+  );
+}
