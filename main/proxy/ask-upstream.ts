@@ -113,10 +113,12 @@ async function collect(response: Dispatcher.ResponseData, collector: ChunkCollec
     if (!type.includes('event-stream'))
       throw new HttpError(502, 'UPSTREAM', 'The upstream server sent something that is not a chat completion.');
     const parser = createParser({ onEvent: ({ data }) => data !== '[DONE]' && collector.push(data) });
-    response.body.setEncoding('utf8');
-    for await (const text of response.body as AsyncIterable<string>) parser.feed(text);
+    const decoder = new TextDecoder();
+    for await (const bytes of response.body as AsyncIterable<Buffer>)
+      parser.feed(decoder.decode(bytes, { stream: true }));
   } catch (cause) {
-    response.body.destroy();
+    // Giving the rest up makes the body report an abort; the cause above is what counts.
+    response.body.once('error', () => undefined).destroy();
     throw cause instanceof HttpError ? cause : unreachable(cause);
   }
 }

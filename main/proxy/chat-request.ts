@@ -21,7 +21,11 @@ const Message = z.looseObject({
 });
 const Tool = z.looseObject({
   type: z.literal('function'),
-  function: z.looseObject({ name: z.string().min(1), description: z.string().optional(), parameters: z.unknown().optional() }),
+  function: z.looseObject({
+    name: z.string().min(1),
+    description: z.string().optional(),
+    parameters: z.unknown().optional(),
+  }),
 });
 const count = z.number().int().positive();
 const Body = z.looseObject({

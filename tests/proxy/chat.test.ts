@@ -210,7 +210,7 @@ describe('failures', () => {
     await new Promise((resolve) => socket.on('data', (data: Buffer) => data.includes('One') && resolve(null)));
     socket.destroy();
     await until(() => rig.events.length === 1);
-    expect(rig.engine.cancelled).toBe(1);
+    await until(() => rig.engine.cancelled === 1);
     const request = rig.store.request.list()[0]!;
     expect(request).toMatchObject({ status: 'cancelled' });
     expect(rig.recorder.messages.message(request.answer!)?.content).toMatch(/^One/);

@@ -50,7 +50,7 @@ export interface StrictAnswer {
 
 /** The `data:` payloads of a stream and the number of comments; throws on any other line. */
 export function sseEvents(body: string): { events: string[]; comments: number } {
-  if (!body.endsWith('\n\n')) throw new Error('the last event is not closed by an empty line');
+  if (!body.endsWith('\n\n')) throw new Error(`the last event is not closed by an empty line: ${body.slice(-300)}`);
   const events: string[] = [];
   let comments = 0;
   for (const block of body.split('\n\n').slice(0, -1)) {

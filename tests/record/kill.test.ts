@@ -1,26 +1,15 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { build } from 'vite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Recorder } from '../../main/record/recorder.js';
 import { openStore } from '../../main/store/store.js';
+import { type Bundle, bundle } from './bundle.js';
 import { temporaryHome } from './support.js';
 
-let out: string;
+let writer: Bundle;
 beforeAll(async () => {
-  out = mkdtempSync(join(import.meta.dirname, '../../node_modules/.kill-writer-'));
-  await build({
-    configFile: false,
-    logLevel: 'error',
-    build: {
-      ssr: join(import.meta.dirname, 'kill-writer.ts'),
-      outDir: out,
-      rollupOptions: { output: { entryFileNames: 'writer.mjs' } },
-    },
-  });
+  writer = await bundle('tests/record/kill-writer.ts');
 }, 60_000);
-afterAll(() => rmSync(out, { recursive: true, force: true }));
+afterAll(() => writer.remove());
 
 /** Lets the writer run for `ms` after its first acknowledgement, kills it, returns what it acknowledged. */
 function killAfter(
@@ -28,7 +17,7 @@ function killAfter(
   ms: number,
 ): Promise<{ id: string; messages: number; prompt: number; first: number }[]> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [join(out, 'writer.mjs'), home], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [writer.file, home], { stdio: ['ignore', 'pipe', 'inherit'] });
     let text = '';
     child.stdout.setEncoding('utf8');
     child.stdout.once('data', () => setTimeout(() => child.kill('SIGKILL'), ms));
