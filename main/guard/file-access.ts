@@ -1,0 +1,106 @@
+/** Which files a simple command reads and writes, by what its program does with its words. */
+import { programOf, unwrap } from './interpret.js';
+import type { Command } from './shell.js';
+import { normalizePath } from './shell-scope.js';
+import { staticOutput } from './static-output.js';
+
+export interface Write {
+  path: string;
+  /** The new text where it is known. */
+  content: string | null;
+}
+export interface FileAccess {
+  reads: string[];
+  writes: Write[];
+}
+
+const NO_FILES = new Set([
+  'echo',
+  'printf',
+  'cd',
+  'export',
+  'declare',
+  'local',
+  'unset',
+  'exit',
+  'true',
+  'false',
+  ':',
+  'sleep',
+  'kill',
+  'pkill',
+  'killall',
+  'pgrep',
+  'for',
+  'case',
+]);
+/** The last plain word is the target, the ones before it are read. */
+const COPIES = new Set(['cp', 'mv', 'install', 'rsync', 'ln']);
+/** Every plain word is changed. */
+const CHANGES = new Set(['tee', 'touch', 'rm', 'truncate', 'chmod', 'chown', 'unlink', 'shred', 'mkdir', 'rmdir']);
+/** The first plain word is a pattern or a program text, not a file. */
+const PATTERN_FIRST = new Set(['grep', 'egrep', 'fgrep', 'rg', 'ag', 'sed', 'awk', 'gawk', 'jq', 'perl', 'tr']);
+const WRITE_REDIRECT = /^(?:>|>>|>\||&>|&>>|<>)$/;
+
+export function fileAccess(command: Command, files: ReadonlyMap<string, string>): FileAccess {
+  const argv = unwrap(command.argv);
+  const program = programOf(argv);
+  const at = (path: string): string => normalizePath(path, command.cwd);
+  const reads: string[] = [];
+  const writes: Write[] = [];
+  const add = (path: string | undefined, content: string | null = null): void => {
+    if (path && !path.startsWith('/dev/null')) writes.push({ path: at(path), content });
+  };
+
+  for (const { op, target } of command.redirects) {
+    if (WRITE_REDIRECT.test(op))
+      add(
+        target,
+        program === 'cat' && command.stdin !== null
+          ? command.stdin
+          : staticOutput({ ...command, argv, stdin: command.stdin }, files),
+      );
+    else if (op === '<') reads.push(at(target));
+  }
+  const words = argv.slice(1).filter((word) => !word.startsWith('-') && word.length < 4096);
+  const inPlace = argv.slice(1).some((word) => /^(?:-[a-zA-Z]*i|--in-place)/.test(word));
+  if (program === 'dd') for (const word of argv) add(/^of=(.+)/.exec(word)?.[1]);
+  else if (COPIES.has(program)) {
+    const target = flagValue(argv, /^(?:-t|--target-directory)$/) ?? words.at(-1);
+    reads.push(...words.slice(0, -1).map(at));
+    if (program === 'mv') for (const word of words) add(word);
+    else add(target);
+    if (target && words.length > 1)
+      for (const word of words.slice(0, -1)) add(`${target}/${word.split('/').at(-1)}`, files.get(at(word)) ?? null);
+  } else if (CHANGES.has(program))
+    for (const word of words) add(word, program === 'tee' ? command.from && staticOutput(command.from, files) : null);
+  else if (
+    program === 'patch' ||
+    ((program === 'sed' || program === 'perl' || program === 'awk' || program === 'gawk') && inPlace)
+  ) {
+    for (const word of program === 'patch' ? words : words.slice(argv.some((w) => /^-[a-z]*e$/.test(w)) ? 0 : 1))
+      add(word);
+  } else if (
+    (program === 'curl' && flagValue(argv, /^(?:-o|--output)$/)) ||
+    (program === 'wget' && flagValue(argv, /^(?:-O|-qO|--output-document)$/))
+  ) {
+    add(flagValue(argv, /^(?:-o|--output|-O|-qO|--output-document)$/));
+  } else if ((program === 'tar' || program === 'unzip') && flagValue(argv, /^(?:-C|-d|--directory)$/))
+    add(flagValue(argv, /^(?:-C|-d|--directory)$/));
+
+  if (!NO_FILES.has(program)) {
+    reads.push(...words.slice(PATTERN_FIRST.has(program) && words.length > 1 ? 1 : 0).map(at));
+    for (const word of argv.slice(1)) {
+      const value =
+        /^--?[\w-]+=(.+)$/.exec(word)?.[1] ?? (/^-F\w+=@(.+)$/.exec(word)?.[1] || /^\w+=@(.+)$/.exec(word)?.[1]);
+      if (value) reads.push(at(value));
+    }
+    if (argv[0]?.includes('/')) reads.push(at(argv[0]));
+  }
+  return { reads, writes };
+}
+
+function flagValue(argv: string[], flag: RegExp): string | undefined {
+  const index = argv.findIndex((word) => flag.test(word));
+  return index < 0 ? undefined : argv[index + 1];
+}

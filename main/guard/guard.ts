@@ -1,0 +1,108 @@
+/**
+ * Says of every tool call of a new answer whether the harness may see it. Three stages in strict order, the first block
+ * ends the matter: 1 the request (declared tool, valid arguments, hosts somebody mentioned), 2 rules, 3 a judge (off
+ * unless handed in; see `judge.ts`). Pure: the same input gives the same verdicts; nothing is kept between calls.
+ */
+import type { VerdictKind } from '../../contract/records.js';
+import { Conversation, parseObject } from './conversation.js';
+import { builtInRules, type Rule } from './rules.js';
+import { readCall, type Surface } from './surface.js';
+import { type CallVerdict, type Finding, type GuardInput, type SampledCall, SEVERITIES } from './types.js';
+
+const BLOCKS_FROM = SEVERITIES.indexOf('high');
+const SUSPICIOUS_FROM = SEVERITIES.indexOf('low');
+
+/** One verdict per call, in order. Never throws: a rule that fails counts as a suspicious finding. */
+export function checkResponse(input: GuardInput, rules: readonly Rule[] = builtInRules()): CallVerdict[] {
+  const conversation = new Conversation(input.request);
+  const hint = input.toolCalls.map((call) => call.arguments).join('\n');
+  let files: Map<string, string> | undefined;
+  return input.toolCalls.map((call) => {
+    const start = performance.now();
+    files ??= conversation.filesNamedIn(hint);
+    const verdict = checkCall(call, input, conversation, files, rules);
+    return { toolCallId: call.id, ...verdict, ms: performance.now() - start };
+  });
+}
+
+/** The text that stands in the answer for a blocked call. */
+export function blockedNotice(name: string, reason: string): string {
+  return `[tackroom] blocked call to \`${name}\`: ${reason}`;
+}
+
+type Decision = Omit<CallVerdict, 'toolCallId' | 'ms'>;
+
+function checkCall(
+  call: SampledCall,
+  input: GuardInput,
+  conversation: Conversation,
+  files: Map<string, string>,
+  rules: readonly Rule[],
+): Decision {
+  const declared = (input.request.tools ?? []).some((tool) => tool.function.name === call.name);
+  if (!declared) return refuse('stage1.tool', 'the tool is not declared in the request');
+  const args = parseObject(call.arguments.trim() === '' ? '{}' : call.arguments);
+  if (!args) return refuse('stage1.arguments', 'arguments are not valid JSON');
+
+  const surface = readCall(call.name, args, files);
+  for (const { path, content } of surface.writes) if (content !== null && files.size < 500) files.set(path, content);
+  const findings: Finding[] = [];
+  for (const host of new Set(surface.hosts)) {
+    const vouching = conversation.vouches(host);
+    if (vouching === 'no') return refuse('stage1.host', `host ${printable(host)} appears nowhere in the conversation`);
+    if (vouching === 'second-hand')
+      findings.push({
+        rule: 'stage1.host',
+        severity: 'medium',
+        reason: `host ${printable(host)} was first named by the model itself`,
+      });
+  }
+  if (surface.cut)
+    findings.push({ rule: 'guard.too_long', severity: 'medium', reason: 'the call is too long to be read to its end' });
+  for (const rule of rules) findings.push(...run(rule, surface, input));
+  return decide(findings, input);
+}
+
+function run(rule: Rule, surface: Surface, input: GuardInput): Finding[] {
+  try {
+    const found = rule.find(surface, input);
+    return found ? [found] : [];
+  } catch {
+    return [{ rule: rule.id, severity: 'medium', reason: 'this rule failed on the call' }];
+  }
+}
+
+/** The gravest finding decides; ties go to the earlier rule. */
+function decide(findings: Finding[], { profile }: GuardInput): Decision {
+  let worst: Decision = { verdict: 'allow', stage: 2, rule: 'none', severity: 'info', reason: 'nothing found' };
+  for (const finding of findings) {
+    const verdict = finding.verdict?.[profile] ?? bySeverity(finding);
+    if (rank(verdict) > rank(worst.verdict))
+      worst = {
+        verdict,
+        stage: finding.rule.startsWith('stage1.') ? 1 : 2,
+        rule: finding.rule,
+        severity: finding.severity,
+        reason: finding.reason,
+      };
+  }
+  return worst;
+}
+
+function bySeverity({ severity }: Finding): VerdictKind {
+  const level = SEVERITIES.indexOf(severity);
+  return level >= BLOCKS_FROM ? 'block' : level >= SUSPICIOUS_FROM ? 'suspicious' : 'allow';
+}
+
+function rank(verdict: VerdictKind): number {
+  return ['allow', 'suspicious', 'block'].indexOf(verdict);
+}
+
+function refuse(rule: string, reason: string): Decision {
+  return { verdict: 'block', stage: 1, rule, severity: 'high', reason };
+}
+
+/** A host in a sentence: short, and nothing that could break the line. */
+function printable(host: string): string {
+  return host.replace(/[^\w.:-]/g, '?').slice(0, 100);
+}

@@ -1,0 +1,113 @@
+/** What a command runs in turn: the program behind its wrappers, the scripts and the source text handed to interpreters. */
+import type { Command } from './shell.js';
+import { normalizePath } from './shell-scope.js';
+import { staticOutput } from './static-output.js';
+
+export interface Nested {
+  shell: string[];
+  /** Python, JavaScript, Perl, Ruby. */
+  code: string[];
+}
+
+/** Wrappers with the options that take a word of their own. */
+const WRAPPERS: Record<string, RegExp> = {
+  sudo: /^-[ugpCDRTh]$/,
+  doas: /^-[uC]$/,
+  env: /^(?:-u|-C|--unset|--chdir|-S)$/,
+  nohup: /^$/,
+  setsid: /^$/,
+  nice: /^-n$/,
+  ionice: /^-[cn]$/,
+  stdbuf: /^-[ioe]$/,
+  timeout: /^-[ks]$/,
+  time: /^-[fo]$/,
+  command: /^$/,
+  builtin: /^$/,
+  exec: /^-a$/,
+  xargs: /^-[InLPsdEa]$/,
+  watch: /^-n$/,
+  chroot: /^$/,
+  unshare: /^$/,
+  busybox: /^$/,
+  flock: /^-[wE]$/,
+};
+const SHELLS = new Set(['sh', 'bash', 'zsh', 'dash', 'ksh', 'ash', 'fish']);
+const INTERPRETER = /^(?:python[\d.]*|pypy[\d.]*|node|nodejs|deno|bun|perl|ruby|php|lua)$/;
+
+export function programOf(argv: string[]): string {
+  return (argv[0] ?? '').split('/').at(-1) ?? '';
+}
+
+/** `argv` without `sudo`, `env X=1`, `timeout 5`, `xargs` and the like. */
+export function unwrap(argv: string[]): string[] {
+  let rest = argv;
+  for (let guard = 0; guard < 12; guard++) {
+    const options = WRAPPERS[programOf(rest)];
+    if (!options || rest.length < 2) return rest;
+    const wrapper = programOf(rest);
+    let at = 1;
+    while (at < rest.length && (rest[at]!.startsWith('-') || (wrapper === 'env' && /^\w+=/.test(rest[at]!))))
+      at += options.test(rest[at]!) ? 2 : 1;
+    if (wrapper === 'timeout' || wrapper === 'chroot' || wrapper === 'flock') at++;
+    rest = rest.slice(at);
+  }
+  return rest;
+}
+
+/** Scripts inside `command`; `files` are texts the model wrote and may now run. */
+export function nestedScripts(command: Command, files: ReadonlyMap<string, string>): Nested {
+  const nested: Nested = { shell: [], code: [] };
+  const argv = unwrap(command.argv);
+  const program = programOf(argv);
+  const args = argv.slice(1);
+  const file = (path: string | undefined): string | undefined =>
+    path === undefined ? undefined : files.get(normalizePath(path, command.cwd));
+  const input = (): string | undefined =>
+    command.stdin ??
+    (command.from && staticOutput(command.from, files)) ??
+    file(command.redirects.find((r) => r.op === '<')?.target);
+
+  if (program === 'eval') nested.shell.push(args.join(' '));
+  else if (program === 'trap' && args.length > 1) nested.shell.push(args[0]!);
+  else if (program === '.' || program === 'source') push(nested.shell, file(args[0]));
+  else if (program === 'find') nested.shell.push(...findExec(args));
+  else if (SHELLS.has(program)) {
+    const at = args.findIndex((arg) => /^-[a-z]*c$/.test(arg));
+    const path = args.find((arg) => !/^[-+]/.test(arg));
+    if (at >= 0) push(nested.shell, args[at + 1]);
+    else push(nested.shell, path === undefined || path === '/dev/stdin' ? input() : file(path));
+  } else if (INTERPRETER.test(program)) {
+    const at = args.findIndex(
+      (arg) => /^(?:-[A-Za-z]*[ceEr]|--eval|--print|-p|-pe|eval)$/.test(arg) && !/^-(?:ie|pie)$/.test(arg),
+    );
+    const path = args.find((arg) => !arg.startsWith('-'));
+    if (at >= 0) push(nested.code, args[at + 1]);
+    else push(nested.code, path === undefined ? input() : file(path));
+  } else if (/^g?awk$|^mawk$/.test(program))
+    push(
+      nested.code,
+      args.find((arg) => !arg.startsWith('-')),
+    );
+  else if (argv.length > 0) {
+    const own = file(argv[0]);
+    if (own !== undefined) (/^#!.{0,60}(?:python|node|perl|ruby)/.test(own) ? nested.code : nested.shell).push(own);
+  }
+  return nested;
+}
+
+function push(list: string[], text: string | null | undefined): void {
+  if (text) list.push(text);
+}
+
+/** The commands after `-exec`, `-execdir`, `-ok`, quoted again. */
+function findExec(args: string[]): string[] {
+  const out: string[] = [];
+  for (let i = 0; i < args.length; i++) {
+    if (!/^-(?:exec|execdir|ok)$/.test(args[i]!)) continue;
+    const end = args.findIndex((arg, j) => j > i && (arg === ';' || arg === '+'));
+    const words = args.slice(i + 1, end < 0 ? undefined : end);
+    out.push(words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' '));
+    i += words.length;
+  }
+  return out;
+}

@@ -1,0 +1,35 @@
+/** Variables and the working directory while a script is read from top to bottom. */
+export interface Scope {
+  variables: Map<string, string>;
+  /** '' while unknown: relative paths then stay relative. */
+  cwd: string;
+}
+
+const MAX_VALUE = 4000;
+
+export function assign(scope: Scope, name: string, value: string): void {
+  if (scope.variables.size < 500) scope.variables.set(name, value.slice(0, MAX_VALUE));
+}
+
+/** `$X`, `${X}`, `${X:-default}`; an unknown variable stays as it is written, so that rules can see its name. */
+export function expandVariable(written: string, scope: Scope): string {
+  const [, name = '', fallback] = /^\$\{?([A-Za-z_]\w*|.)(?:\}$|:?-(.*)\}$|$)/s.exec(written) ?? [];
+  return scope.variables.get(name) ?? fallback ?? written;
+}
+
+/** Absolute where possible; `//`, `/./` and `/x/../` folded. */
+export function normalizePath(path: string, cwd = ''): string {
+  const joined = path.startsWith('/') || path.startsWith('~') || !cwd ? path : `${cwd}/${path}`;
+  if (joined.length > 4096) return joined.slice(0, 4096);
+  const out: string[] = [];
+  for (const part of joined.split('/')) {
+    if (part === '' || part === '.') continue;
+    if (part === '..' && out.length > 0 && out.at(-1) !== '..') out.pop();
+    else if (part !== '..' || !joined.startsWith('/')) out.push(part);
+  }
+  return (
+    (joined.startsWith('/') ? '/' : '') +
+    out.join('/') +
+    (joined.length > 1 && joined.endsWith('/') && out.length > 0 ? '/' : '')
+  );
+}

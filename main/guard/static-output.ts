@@ -1,0 +1,75 @@
+/** What a command surely prints, where that can be told without running it: `echo`, `printf`, decoders of such text. */
+import type { Command } from './shell.js';
+import { normalizePath } from './shell-scope.js';
+
+const MAX_OUTPUT = 100_000;
+
+/** The output of `command` with everything piped into it, or null when it cannot be told. */
+export function staticOutput(command: Command, files: ReadonlyMap<string, string>, depth = 0): string | null {
+  if (depth > 12) return null;
+  const [program = '', ...args] = command.argv;
+  const plain = args.filter((arg) => !/^-[A-Za-z-]/.test(arg));
+  const file = (): string | null => {
+    const path = plain.at(-1) ?? command.redirects.find((r) => r.op === '<')?.target;
+    return path === undefined ? null : (files.get(normalizePath(path, command.cwd)) ?? null);
+  };
+  const input = (): string | null =>
+    (command.from ? staticOutput(command.from, files, depth + 1) : command.stdin) ?? file();
+  switch (program.split('/').at(-1)) {
+    case 'echo': {
+      const words = args[0] !== undefined && /^-[neE]+$/.test(args[0]) ? args.slice(1) : args;
+      const text = words.join(' ');
+      return (args[0]?.includes('e') && words !== args ? decodeEscapes(text) : text).slice(0, MAX_OUTPUT);
+    }
+    case 'printf':
+      return printf(args[0] === '--' ? args.slice(1) : args).slice(0, MAX_OUTPUT);
+    case 'cat':
+    case 'tee':
+      return input();
+    case 'rev':
+      return mapText(input(), (text) =>
+        text
+          .split('\n')
+          .map((line) => [...line].reverse().join(''))
+          .join('\n'),
+      );
+    case 'base64':
+      return args.some((arg) => /^(?:-d|-D|--decode|-di|-id)$/.test(arg))
+        ? mapText(input(), (text) => Buffer.from(text, 'base64').toString('utf8'))
+        : null;
+    case 'xxd':
+      return args.includes('-r') || args.includes('-rp')
+        ? mapText(input(), (text) => Buffer.from(text.replace(/\s/g, ''), 'hex').toString('utf8'))
+        : null;
+    default:
+      return null;
+  }
+}
+
+function mapText(text: string | null, change: (text: string) => string): string | null {
+  return text === null ? null : change(text.slice(0, MAX_OUTPUT));
+}
+
+function decodeEscapes(text: string): string {
+  return text.replace(/\\(x[0-9a-fA-F]{1,2}|0?[0-7]{1,3}|[nrt\\])/g, (_, code: string) => {
+    if (code.startsWith('x')) return String.fromCharCode(Number.parseInt(code.slice(1), 16));
+    if (/^[0-7]/.test(code)) return String.fromCharCode(Number.parseInt(code, 8) & 255);
+    return { n: '\n', r: '\r', t: '\t' }[code] ?? '\\';
+  });
+}
+
+/** Only `%s`, `%b` and `%d`-like fields; the format repeats while arguments are left, as POSIX says. */
+function printf([format = '', ...values]: string[]): string {
+  const pattern = decodeEscapes(format);
+  const fields = pattern.match(/%[-0-9.]*[sbdiuxq]/g)?.length ?? 0;
+  let out = '';
+  let next = 0;
+  do {
+    out += pattern.replace(/%%|%[-0-9.]*[sbdiuxq]/g, (field) => {
+      if (field === '%%') return '%';
+      const value = values[next++] ?? '';
+      return field.endsWith('b') ? decodeEscapes(value) : value;
+    });
+  } while (fields > 0 && next < values.length && out.length < MAX_OUTPUT);
+  return out;
+}
