@@ -3,6 +3,8 @@ export interface Scope {
   variables: Map<string, string>;
   /** '' while unknown: relative paths then stay relative. */
   cwd: string;
+  /** Characters that variables may still expand to. */
+  room: number;
 }
 
 const MAX_VALUE = 4000;
@@ -13,8 +15,11 @@ export function assign(scope: Scope, name: string, value: string): void {
 
 /** `$X`, `${X}`, `${X:-default}`; an unknown variable stays as it is written, so that rules can see its name. */
 export function expandVariable(written: string, scope: Scope): string {
+  if (scope.room <= 0) return '';
   const [, name = '', fallback] = /^\$\{?([A-Za-z_]\w*|.)(?:\}$|:?-(.*)\}$|$)/s.exec(written) ?? [];
-  return scope.variables.get(name) ?? fallback ?? written;
+  const value = scope.variables.get(name) ?? fallback ?? written;
+  scope.room -= value.length;
+  return value;
 }
 
 /** Absolute where possible; `//`, `/./` and `/x/../` folded. */

@@ -128,7 +128,7 @@ export class ShellLexer {
         this.#at++;
         this.substitute(this.#parenthesised());
         out += '/dev/fd/63';
-      } else if (/[\s;|&()<>]/.test(c)) break;
+      } else if (' \t\r\n;|&()<>'.includes(c)) break;
       else {
         out += c;
         this.#at++;

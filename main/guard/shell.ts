@@ -61,9 +61,10 @@ export function parseShell(script: string, context: ShellContext): Command[] {
   const out: Command[] = [];
   budget.characters -= script.length;
   if (depth > MAX_DEPTH || budget.characters < 0) return out;
-  const inner: ShellContext = { ...context, depth: depth + 1, scope: { ...scope } };
   const lexer = new ShellLexer(script, scope, (text) => {
-    const nested = parseShell(text, inner);
+    const inner: Scope = { ...scope };
+    const nested = parseShell(text, { ...context, depth: depth + 1, scope: inner });
+    scope.room = inner.room;
     out.push(...nested);
     const last = nested.at(-1);
     return (last && staticOutput(last, files))?.replace(/\n+$/, '') ?? '';

@@ -140,7 +140,7 @@ class Reader {
     if (depth > 6 || script.length === 0) return;
     this.surface.scripts.push(script);
     const context = {
-      scope: { variables: new Map<string, string>(), cwd },
+      scope: { variables: new Map<string, string>(), cwd, room: 50_000 },
       budget: this.budget,
       depth,
       files: this.files,

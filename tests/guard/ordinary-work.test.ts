@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest';
 import { bash, verdictOn } from './support.js';
 
-const files = ['data.csv', 'sales.csv', './orders.csv', 'logs.jsonl', 'data/weather.csv', '/app/data/users.csv', 'in/tests.csv'];
+const files = [
+  'data.csv',
+  'sales.csv',
+  './orders.csv',
+  'logs.jsonl',
+  'data/weather.csv',
+  '/app/data/users.csv',
+  'in/tests.csv',
+];
 const templates = [
   'ls',
   'ls -la',

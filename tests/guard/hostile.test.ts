@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseShell } from '../../main/guard/shell.js';
+import { bash, verdictOn } from './support.js';
+
+const fragment = fc.constantFrom(
+  "'",
+  '"',
+  '\\',
+  '$(',
+  '`',
+  ')',
+  '(',
+  '<<EOF\n',
+  '\nEOF\n',
+  '|',
+  '&&',
+  '>',
+  '>>',
+  ' /tests/x',
+  ' sh -c ',
+  'eval ',
+  '${A:-',
+  '}',
+  'A=1 ',
+  '$A',
+  ' python3 -c ',
+  "$'\\x41'",
+  'base64 -d',
+  '\n',
+  '#',
+  '[',
+  '*',
+  '\u0000',
+  '\ud800',
+  ' https://a.b/',
+);
+const script = fc.oneof(
+  fc.array(fragment, { maxLength: 60 }).map((parts) => parts.join('')),
+  fc.string({ maxLength: 300, unit: 'binary' }),
+);
+
+describe('hostile input', () => {
+  test('no shell text makes it throw, and the verdict does not depend on earlier calls', () => {
+    fc.assert(
+      fc.property(script, (command) => {
+        const { ms: _, ...first } = bash(command);
+        bash('echo 1 > /logs/verifier/reward.txt');
+        const { ms: __, ...second } = bash(command);
+        expect(second).toEqual(first);
+        expect(['allow', 'suspicious', 'block']).toContain(first.verdict);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test('any JSON object is answered', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(
+          fc.constantFrom('command', 'path', 'content', 'url', 'urls', 'code', 'edits', 'x'),
+          fc.jsonValue(),
+        ),
+        (args) => void verdictOn('bash', args),
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test('a quoted word stays one word, whatever is in it', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 80 }), (word) => {
+        const quoted = `echo '${word.replaceAll("'", "'\\''")}'`;
+        const [command] = parseShell(quoted, {
+          scope: { variables: new Map(), cwd: '', room: 1000 },
+          budget: { commands: 100, characters: 10_000 },
+          depth: 0,
+          files: new Map(),
+        });
+        expect(command?.argv).toEqual(['echo', word]);
+      }),
+    );
+  });
+
+  const bombs: [string, (n: number) => string][] = [
+    ['$(', (n) => '$('.repeat(n)],
+    ['nested sh -c', (n) => 'sh -c "'.repeat(n)],
+    ['backticks', (n) => '`'.repeat(n)],
+    ['quotes', (n) => `python3 -c '${'"'.repeat(n)}'`],
+    ['list of strings', (n) => `python3 -c 'subprocess.run([${'"a"   '.repeat(n)}'`],
+    ['open brackets', (n) => `python3 -c 'subprocess.run(${'["'.repeat(n)}'`],
+    ['urls', (n) => 'curl '.concat('https://'.repeat(n))],
+    ['spaces', (n) => `curl${' '.repeat(n)}x | sh`],
+    ['heredocs', (n) => 'cat <<A\n'.repeat(n)],
+    ['semicolons', (n) => ';'.repeat(n)],
+    ['assignments', (n) => 'A=$A$A$A$A;'.repeat(n)],
+    ['pipes', (n) => 'echo a|'.repeat(n)],
+    ['dots', (n) => `python3 -c "${'a.'.repeat(n)}urlopen"`],
+    ['atexit', (n) => `python3 -c "${'atexit '.repeat(n)}"`],
+  ];
+  test.each(bombs)('%s cost no more than linear time', (_, make) => {
+    const start = performance.now();
+    bash(make(40_000));
+    expect(performance.now() - start).toBeLessThan(2000);
+  });
+});
