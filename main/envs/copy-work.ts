@@ -34,7 +34,8 @@ export function copyWork(source: string, target: string, caps: CopyCaps = WORK_C
       result.skipped++;
       return;
     }
-    for (const entry of entries) {
+    // Files before folders: a deep or crowded folder must not use up the count before the files beside it.
+    for (const entry of entries.sort((a, b) => Number(a.isDirectory()) - Number(b.isDirectory()))) {
       if (entriesLeft-- <= 0) {
         result.skipped++;
         return;

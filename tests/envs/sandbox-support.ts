@@ -1,0 +1,15 @@
+import { describe, it } from 'vitest';
+import { detectSandbox } from '../../main/sandbox/detect.js';
+import type { SandboxDriver } from '../../main/sandbox/sandbox.js';
+
+const { driver, checks } = await detectSandbox();
+
+/** A `describe` whose cases run real sandboxes; where none works one skipped test says why. */
+export function describeSandbox(name: string, cases: (driver: SandboxDriver) => void): void {
+  describe(name, () => {
+    if (driver) cases(driver);
+    else
+      it('needs a sandbox', ({ skip }) =>
+        skip(`no sandbox works here (${checks.map((check) => `${check.name}: ${check.detail}`).join('; ')}): ${name}`));
+  });
+}
