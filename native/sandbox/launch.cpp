@@ -78,7 +78,7 @@ int run_init(const Options& options, int start) {
 }
 
 int isolate(int argc, char** argv) {
-  const Options options = parse_options(argc, argv);
+  const Options options = parse_options(argc - 2, argv + 2);
   const pid_t parent = getppid();
   die_with(parent);
   join_cgroups(options.limits.cgroups);
@@ -100,7 +100,7 @@ int isolate(int argc, char** argv) {
 }
 
 int limit(int argc, char** argv) {
-  const Options options = parse_options(argc, argv);
+  const Options options = parse_options(argc - 2, argv + 2);
   join_cgroups(options.limits.cgroups);
   if (!options.cwd.empty()) check(chdir(options.cwd.c_str()), "enter " + options.cwd);
   if (options.harden) {
@@ -112,16 +112,16 @@ int limit(int argc, char** argv) {
 }
 
 int forward(int argc, char** argv) {
-  if (argc < 4 || std::string(argv[2]) != "--") throw std::invalid_argument("usage: forward PORT SOCKET -- COMMAND...");
-  start_forwarder(static_cast<unsigned short>(std::stoul(argv[0])), argv[1]);
-  execute({argv + 3, argv + argc});
+  if (argc < 6 || std::string(argv[4]) != "--") throw std::invalid_argument("usage: forward PORT SOCKET -- COMMAND...");
+  start_forwarder(static_cast<unsigned short>(std::stoul(argv[2])), argv[3]);
+  execute({argv + 5, argv + argc});
 }
 
 int dispatch(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
-  if (mode == "isolate") return isolate(argc - 2, argv + 2);
-  if (mode == "limit") return limit(argc - 2, argv + 2);
-  if (mode == "forward") return forward(argc - 2, argv + 2);
+  if (mode == "isolate") return isolate(argc, argv);
+  if (mode == "limit") return limit(argc, argv);
+  if (mode == "forward") return forward(argc, argv);
   throw std::invalid_argument("first argument must be isolate, limit or forward");
 }
 

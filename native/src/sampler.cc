@@ -37,18 +37,27 @@ void filter(std::vector<Candidate>& candidates, const SampleOptions& options) {
   while (candidates.size() > 1 && candidates.back().p < floor) candidates.pop_back();
 }
 
-int draw(const std::vector<Candidate>& candidates, double uniform) {
+/** Index of the first entry at which the running sum of `p` passes uniform * sum; never one of probability 0. */
+template <class Probability>
+size_t draw(size_t count, double uniform, Probability p) {
   double total = 0;
-  for (const Candidate& candidate : candidates) total += candidate.p;
+  for (size_t i = 0; i < count; i++) total += p(i);
   double left = uniform * total;
-  int last = candidates[0].token;
-  for (const Candidate& candidate : candidates) {
-    if (candidate.p <= 0) continue;
-    last = candidate.token;
-    left -= candidate.p;
+  size_t last = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (p(i) <= 0) continue;
+    last = i;
+    left -= p(i);
     if (left < 0) break;
   }
   return last;
+}
+
+int draw_filtered(const std::vector<float>& p, const SampleOptions& options, double uniform) {
+  std::vector<Candidate> candidates(p.size());
+  for (size_t i = 0; i < p.size(); i++) candidates[i] = {p[i], static_cast<int>(i)};
+  filter(candidates, options);
+  return candidates[draw(candidates.size(), uniform, [&](size_t i) { return candidates[i].p; })].token;
 }
 
 }  // namespace
@@ -70,12 +79,12 @@ Sampled sample_token(const Kernels& kernels, const float* logits, int vocab, con
   int token = static_cast<int>(std::max_element(scores, scores + vocab) - scores);
   if (options.temperature > 0) {
     const float scale = static_cast<float>(1 / options.temperature);
-    std::vector<float> p(static_cast<size_t>(vocab));
+    const double uniform = random_uniform(options.seed, static_cast<uint64_t>(position));
+    thread_local std::vector<float> p;
+    p.resize(static_cast<size_t>(vocab));
     kernels.exp_shifted(scores, p.data(), vocab, scale, scores[token] * scale);
-    std::vector<Candidate> candidates(p.size());
-    for (int i = 0; i < vocab; i++) candidates[static_cast<size_t>(i)] = {p[static_cast<size_t>(i)], i};
-    if (options.top_k > 0 || options.top_p < 1 || options.min_p > 0) filter(candidates, options);
-    token = draw(candidates, random_uniform(options.seed, static_cast<uint64_t>(position)));
+    const bool filtered = options.top_k > 0 || options.top_p < 1 || options.min_p > 0;
+    token = filtered ? draw_filtered(p, options, uniform) : static_cast<int>(draw(p.size(), uniform, [&](size_t i) { return p[i]; }));
   }
   return {token, token_logprob(kernels, logits, vocab, token, options.temperature)};
 }

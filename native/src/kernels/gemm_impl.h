@@ -14,44 +14,46 @@ namespace tackroom::TACKROOM_ISA {
 constexpr int kDepth = 384;
 constexpr int kRowBlock = 8 * MR;
 
-template <int M, int P>
+/** M rows by V vectors of columns, two vectors a panel. */
+template <int M, int V>
 static inline __attribute__((always_inline)) void tile(int k, const float* a, int64_t ar, int64_t ak, const float* b, int64_t bk, int64_t bp,
                                                        float* c, int64_t cr, bool accumulate) {
-  Vec s[M][2 * P];
+  Vec s[M][V];
 #pragma GCC unroll 16
   for (int i = 0; i < M; i++)
 #pragma GCC unroll 8
-    for (int j = 0; j < 2 * P; j++) s[i][j] = set1(0);
+    for (int j = 0; j < V; j++) s[i][j] = set1(0);
   // Three row bases keep every row within reach of base + {0, 1, 2, 3} * ar.
   const float *a0 = a, *a4 = a + 4 * ar, *a8 = a + 8 * ar;
   const int64_t ar3 = 3 * ar;
   for (; k > 0; k--) {
-    Vec bv[2 * P];
+    Vec bv[V];
 #pragma GCC unroll 8
-    for (int j = 0; j < P; j++) bv[2 * j] = load(b + j * bp), bv[2 * j + 1] = load(b + j * bp + W);
+    for (int j = 0; j < V; j++) bv[j] = load(b + j / 2 * bp + j % 2 * W);
 #pragma GCC unroll 16
     for (int i = 0; i < M; i++) {
       const float* base = i < 4 ? a0 : i < 8 ? a4 : a8;
       const int64_t offset = (i & 3) == 3 ? ar3 : (i & 3) * ar;
       const Vec x = set1(base[offset]);
 #pragma GCC unroll 8
-      for (int j = 0; j < 2 * P; j++) s[i][j] = fma(x, bv[j], s[i][j]);
+      for (int j = 0; j < V; j++) s[i][j] = fma(x, bv[j], s[i][j]);
     }
     b += bk, a0 += ak, a4 += ak, a8 += ak;
   }
 #pragma GCC unroll 16
   for (int i = 0; i < M; i++)
 #pragma GCC unroll 8
-    for (int j = 0; j < 2 * P; j++) {
+    for (int j = 0; j < V; j++) {
       float* p = c + i * cr + j * W;
       store(p, accumulate ? load(p) + s[i][j] : s[i][j]);
     }
 }
 
-/** `rows` <= MR rows of one panel. */
+/** `rows` <= MR rows of one panel, or of its first half (V = 1). */
+template <int V>
 static void tile_rows(int rows, int k, const float* a, int64_t ar, int64_t ak, const float* b, int64_t bk, float* c, int64_t cr, bool acc) {
   switch (rows) {
-#define TACKROOM_TILE(M) case M: tile<M, 1>(k, a, ar, ak, b, bk, 0, c, cr, acc); break;
+#define TACKROOM_TILE(M) case M: tile<M, V>(k, a, ar, ak, b, bk, 0, c, cr, acc); break;
     TACKROOM_TILE(1) TACKROOM_TILE(2) TACKROOM_TILE(3) TACKROOM_TILE(4)
 #if defined(__AVX2__)
     TACKROOM_TILE(5) TACKROOM_TILE(6)
@@ -63,11 +65,13 @@ static void tile_rows(int rows, int k, const float* a, int64_t ar, int64_t ak, c
   }
 }
 
-/** Columns past `columns` of the last panel are computed into a side buffer and dropped. */
+/** The last panel: columns past `columns` are computed into a side buffer and dropped. Ranks of 8 or 16 take half a panel. */
 static void tile_rows_edge(int rows, int columns, int k, const float* a, int64_t ar, int64_t ak, const float* b, int64_t bk, float* c, int64_t cr,
                            bool acc) {
+  if (columns == W) return tile_rows<1>(rows, k, a, ar, ak, b, bk, c, cr, acc);
   float side[MR * NR];
-  tile_rows(rows, k, a, ar, ak, b, bk, side, NR, false);
+  if (columns < W) tile_rows<1>(rows, k, a, ar, ak, b, bk, side, NR, false);
+  else tile_rows<2>(rows, k, a, ar, ak, b, bk, side, NR, false);
   for (int i = 0; i < rows; i++)
     for (int j = 0; j < columns; j++) c[i * cr + j] = acc ? c[i * cr + j] + side[i * NR + j] : side[i * NR + j];
 }
@@ -75,7 +79,7 @@ static void tile_rows_edge(int rows, int columns, int k, const float* a, int64_t
 template <int M, int P>
 static int wide_tiles(int n, int k, const float* a, int64_t ar, int64_t ak, const float* b, int64_t bk, int64_t bp, float* c, int64_t cr, bool acc) {
   int done = 0;
-  for (; done + P * NR <= n; done += P * NR) tile<M, P>(k, a, ar, ak, b + done / NR * bp, bk, bp, c + done, cr, acc);
+  for (; done + P * NR <= n; done += P * NR) tile<M, 2 * P>(k, a, ar, ak, b + done / NR * bp, bk, bp, c + done, cr, acc);
   return done;
 }
 
@@ -111,7 +115,7 @@ static void gemm(const GemmArgs& g) {
           const int rows = m1 - m < MR ? m1 - m : MR;
           const float* am = a + m * g.a_row;
           float* cm = g.c + m * g.c_row + n0;
-          if (columns == NR) tile_rows(rows, kc, am, g.a_row, g.a_k, panel, g.b_k, cm, g.c_row, acc);
+          if (columns == NR) tile_rows<2>(rows, kc, am, g.a_row, g.a_k, panel, g.b_k, cm, g.c_row, acc);
           else tile_rows_edge(rows, columns, kc, am, g.a_row, g.a_k, panel, g.b_k, cm, g.c_row, acc);
         }
       }

@@ -1,0 +1,71 @@
+/** What the three `engine` commands share: opening the model they name, and reading JSON from a file or stdin. */
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { TackroomError } from '../../contract/errors.js';
+import { loadAddon, type NativeAdapter, type NativeModel } from '../../native/addon.js';
+import { type CommandIo, readAll } from '../cli/io.js';
+
+export interface EngineOptions {
+  model: string;
+  adapter?: string;
+  /** fp32 or auto; this build computes in fp32 either way. */
+  precision?: string;
+}
+
+/** Loads the model and, when one is named, its adapter. */
+export async function openModel(
+  options: EngineOptions,
+): Promise<{ model: NativeModel; adapter: NativeAdapter | null }> {
+  const precision = options.precision ?? 'auto';
+  if (precision !== 'fp32' && precision !== 'auto')
+    throw new TackroomError(
+      'BAD_ARGUMENT',
+      `The precision "${precision}" is not available: this build computes in fp32 only.`,
+      'Use --precision fp32 or leave it out.',
+    );
+  const model = await loadAddon().loadModel(options.model);
+  const adapter = options.adapter === undefined ? null : await model.loadAdapter(options.adapter);
+  return { model, adapter };
+}
+
+/** Every non-empty line of `file` (`-` or absent: stdin) as JSON, with its line number, counted from 1. */
+export async function* jsonLines(
+  io: Pick<CommandIo, 'stdin'>,
+  file: string | undefined,
+): AsyncGenerator<{ line: number; value: unknown }> {
+  const input = file === undefined || file === '-' ? io.stdin : createReadStream(file);
+  let line = 0;
+  for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    line++;
+    if (text.trim() !== '') yield { line, value: parseJson(text, `Line ${line}`) };
+  }
+}
+
+/** The whole of `file` (`-`: stdin) as JSON. */
+export async function jsonFile(io: Pick<CommandIo, 'stdin'>, file: string): Promise<unknown> {
+  return parseJson(
+    file === '-' ? await readAll(io.stdin) : await readFile(file, 'utf8'),
+    file === '-' ? 'stdin' : file,
+  );
+}
+
+function parseJson(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new TackroomError('BAD_ARGUMENT', `${where} is not JSON: ${(cause as Error).message}.`, undefined, { cause });
+  }
+}
+
+/** End-of-sequence ids of a model folder: generation_config.json wins over config.json, as in transformers. */
+export async function endIds(modelDir: string): Promise<Set<number>> {
+  for (const name of ['generation_config.json', 'config.json']) {
+    const text = await readFile(join(modelDir, name), 'utf8').catch(() => null);
+    if (text === null) continue;
+    const id = (parseJson(text, name) as { eos_token_id?: number | number[] | null }).eos_token_id;
+    if (id !== undefined && id !== null) return new Set(Array.isArray(id) ? id : [id]);
+  }
+  return new Set();
+}
