@@ -114,7 +114,8 @@ const retryWords = join(
 describe.skipIf(!existsSync(retryWords))(
   'pi reads the errors as they are meant (skipped when pi is not installed)',
   () => {
-    it('repeats none of the permanent ones', async () => {
+    it('repeats none of the permanent ones', async (context) => {
+      context.skip(!existsSync(retryWords), 'pi is not installed (node scripts/install-pi.mjs)');
       const { isRetryableAssistantError } = (await import(pathToFileURL(retryWords).href)) as {
         isRetryableAssistantError(message: unknown): boolean;
       };

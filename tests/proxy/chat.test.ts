@@ -282,6 +282,38 @@ describe('what reaches the engine and the record', () => {
     expect(rig.engine.asked.slice(1).map((params) => params.adapter)).toEqual(['new', null, null]);
   });
 
+  it('has an engine that was started again load the deployed adapter', async () => {
+    const hash = 'new';
+    rig.store.adapter.put({
+      id: 'a',
+      version: 1,
+      createdAt: 1,
+      hash,
+      name: 'n',
+      baseModel: 'demo',
+      runId: null,
+      checkpointId: null,
+      dir: '/adapters/new',
+      rank: 8,
+      alpha: 16,
+      pass1: null,
+      bytes: 1,
+    });
+    rig.store.deployment.put({
+      id: 'd',
+      version: 1,
+      createdAt: 1,
+      harness: 'pi',
+      adapterId: 'a',
+      adapterHash: hash,
+      previousId: null,
+    });
+    rig.engine.script({ error: new TackroomError('NOT_FOUND', 'There is no adapter new.') }, { text: ['Loaded.'] });
+    const reply = await rig.chat({ messages: ask('Hi'), stream: true });
+    expect([strictAnswer(reply.text).text, rig.engine.loaded]).toEqual(['Loaded.', ['/adapters/new']]);
+    expect(rig.store.request.list()).toMatchObject([{ status: 'ok', adapterHash: hash }]);
+  });
+
   it('groups by the session header and by prefix', async () => {
     await rig.chat({ messages: ask('a') }, { session_id: 'uuid' });
     await rig.chat({ messages: ask('b') }, { 'x-session-affinity': 'uuid' });

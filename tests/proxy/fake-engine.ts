@@ -22,6 +22,8 @@ export interface FakeEngine {
   /** What it was asked, in order. */
   asked: ChatParams[];
   cancelled: number;
+  /** Folders of the adapters it was told to load. */
+  loaded: string[];
   /** Answers the next requests; the last one stays. */
   script(...answers: Scripted[]): void;
   close(): Promise<void>;
@@ -87,11 +89,16 @@ export async function startFakeEngine(folder: string): Promise<FakeEngine> {
     path,
     asked: [],
     cancelled: 0,
+    loaded: [],
     script: (...answers) => {
       queue = answers;
     },
     close: () => server.close(),
   };
-  server = await serveRpc(path, { chat, status: () => ({ model: { id: 'demo' } }) });
+  const load = ({ dir }: { dir: string }): { hash: string; rank: number; alpha: number } => {
+    engine.loaded.push(dir);
+    return { hash: 'new', rank: 8, alpha: 16 };
+  };
+  server = await serveRpc(path, { chat, status: () => ({ model: { id: 'demo' } }), 'adapter.load': load });
   return engine;
 }

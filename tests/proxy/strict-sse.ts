@@ -5,6 +5,7 @@ const Delta = z.strictObject({
   role: z.literal('assistant').optional(),
   content: z.string().optional(),
   reasoning_content: z.string().optional(),
+  reasoning: z.string().optional(),
   tool_calls: z
     .array(
       z.strictObject({
@@ -27,7 +28,7 @@ const Chunk = z.strictObject({
       z.strictObject({
         index: z.literal(0),
         delta: Delta,
-        finish_reason: z.enum(['stop', 'tool_calls', 'length']).nullable(),
+        finish_reason: z.enum(['stop', 'tool_calls', 'length', 'content_filter']).nullable(),
       }),
     )
     .max(1),
@@ -90,7 +91,7 @@ export function strictAnswer(body: string): StrictAnswer {
     const { delta, finish_reason } = chunk.choices[0]!;
     if (delta.content) answer.textDeltas++;
     answer.text += delta.content ?? '';
-    answer.reasoning += delta.reasoning_content ?? '';
+    answer.reasoning += delta.reasoning_content ?? delta.reasoning ?? '';
     for (const call of delta.tool_calls ?? []) {
       if (call.index !== answer.toolCalls.length) throw new Error('tool call indexes are not 0, 1, …');
       answer.toolCalls.push({ id: call.id, ...call.function });
