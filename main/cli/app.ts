@@ -10,7 +10,6 @@ import { EventBus } from '../window/event-bus.js';
 import { connectLiveSources } from '../window/live-sources.js';
 import { startWindowServer, type WindowServer } from '../window/server.js';
 import { createWindowServices } from '../window/services.js';
-import { transcriptView } from '../window/transcript-view.js';
 
 export interface App {
   services: Services;
@@ -51,7 +50,7 @@ export async function startApp(options: ServicesOptions & { uiPort: number }): P
         bus,
         engine: services.engineClient,
         gateway: services.gatewayClient,
-        transcript: (id) => transcriptView(recorder.sessionTranscript(id)?.steps ?? []),
+        transcript: (id) => recorder.sessionTranscript(id),
         swap: (harness, adapterId) => swapAdapter(store, reload, harness, adapterId),
         rollback: (harness) => rollbackAdapter(store, reload, harness),
         stopRun: async (id) => {
