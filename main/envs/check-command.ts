@@ -67,7 +67,7 @@ export function findCheck(line: string, cwd: string): Check | null {
 /** A check inside a loop or a substitution: its own verdict can only be read from its output. */
 function findInCompound(line: string, cwd: string): Check | null {
   for (const part of line.split(/[;&|\n()]+/)) {
-    const text = part.trim();
+    const text = part.trim().replace(/^(?:do|then|else)\s+/, '');
     const kind = kindOf(text);
     if (kind) return { command: text, cwd, env: {}, kind, python: PYTHON.test(text), masked: true };
   }
