@@ -56,9 +56,12 @@ export const DeploymentView = z.object({
 });
 export type DeploymentView = z.infer<typeof DeploymentView>;
 
+export const MAX_JOB_REWARDS = 120;
 export const HomeState = z.object({
   counts: LoopCounts,
   job: Run.nullable(),
+  /** Reward of the job's last steps, oldest first. */
+  jobRewards: z.array(z.number()).max(MAX_JOB_REWARDS),
   engine: EngineView,
   gateway: GatewayView,
   deployments: z.array(DeploymentView).max(16),

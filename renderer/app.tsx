@@ -52,7 +52,7 @@ export function App() {
   useEffect(listenToKeys, []);
   useEffect(() => void useHome.getState().load(), []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new screen starts at its top
-  useEffect(() => main.current?.scrollTo(0, 0), [route]);
+  useEffect(() => void main.current?.scrollTo(0, 0), [route]);
   useAction('home', () => goTo({ screen: 'home' }));
   useAction('sessions', () => goTo({ screen: 'sessions' }));
   useAction('runs', () => goTo({ screen: 'runs' }));
@@ -63,7 +63,7 @@ export function App() {
   const skip = (): void => main.current?.focus();
   return (
     <div className="shell">
-      <button type="button" className="skip" onClick={skip}>
+      <button type="button" className="button skip" onClick={skip}>
         {S.skip}
       </button>
       <Sidebar onHelp={() => setHelp(true)} />

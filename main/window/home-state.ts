@@ -1,6 +1,7 @@
 /** Sums of the loop for the Home screen, read from the store. */
+import { METRIC } from '../../contract/metrics.js';
 import type { Origin, Run } from '../../contract/records.js';
-import type { DeploymentView, LoopCounts } from '../../contract/views.js';
+import { type DeploymentView, type LoopCounts, MAX_JOB_REWARDS } from '../../contract/views.js';
 import type { Store } from '../store/store.js';
 
 const DAY_MS = 86_400_000;
@@ -51,6 +52,15 @@ export function recentOwn(store: Store, limit: number) {
 
 export const runningJob = (store: Store): Run | null =>
   store.run.list({ where: { status: 'running' }, orderBy: 'updatedAt', limit: 1 })[0] ?? null;
+
+/** Reward of the run's last steps, oldest first; steps without one are left out. */
+export function lastRewards(store: Store, runId: string): number[] {
+  const steps = store.step.list({ where: { runId }, orderBy: 'step', limit: MAX_JOB_REWARDS });
+  return steps
+    .reverse()
+    .map((step) => step.metrics[METRIC.reward])
+    .filter((reward) => reward !== undefined);
+}
 
 /** The newest deployment of each harness. */
 export function currentDeployments(store: Store): DeploymentView[] {

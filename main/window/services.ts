@@ -6,7 +6,7 @@ import type { Transcript } from '../record/transcript.js';
 import type { Store } from '../store/store.js';
 import { listAdapters } from './adapter-views.js';
 import type { EventBus } from './event-bus.js';
-import { currentDeployments, loopCounts, recentOwn, runningJob } from './home-state.js';
+import { currentDeployments, lastRewards, loopCounts, recentOwn, runningJob } from './home-state.js';
 import { listRollouts, listRuns, mustFindRun, runDetail } from './run-views.js';
 import { readEngine, readGateway, type StatusSource } from './service-views.js';
 import { listSessions } from './session-list.js';
@@ -38,9 +38,11 @@ export function createWindowServices(sources: WindowSources): WindowServices {
   return {
     async 'home.state'() {
       const [engine, gateway] = await Promise.all([readEngine(sources.engine), readGateway(sources.gateway)]);
+      const job = runningJob(store);
       return {
         counts: loopCounts(store),
-        job: runningJob(store),
+        job,
+        jobRewards: job ? lastRewards(store, job.id) : [],
         engine,
         gateway,
         deployments: currentDeployments(store),

@@ -22,6 +22,8 @@ export interface ChartSpec {
   /** A level over the whole width, such as the base model's score. */
   baseline?: { label: string; value: number };
   format(value: number): string;
+  /** For the value axis, where short is better; `format` unless given. */
+  formatTick?(value: number): string;
   /** The value axis starts at 0; otherwise it fits the values. */
   fromZero: boolean;
   /** The value axis never leaves these. */

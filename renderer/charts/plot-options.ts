@@ -36,7 +36,12 @@ export function plotOptions(handlers: PlotHandlers, palette: Palette, width: num
     scales: { x: { time: false, range: () => handlers.xRange() }, y: { range: () => valueRange(handlers.spec()) } },
     axes: [
       { ...axis, incrs: STEP_INCREMENTS, size: 26, gap: 4, grid: { show: false } },
-      { ...axis, size: VALUE_AXIS_PX, gap: 6, values: (_, ticks) => ticks.map((tick) => handlers.spec().format(tick)) },
+      {
+        ...axis,
+        size: VALUE_AXIS_PX,
+        gap: 6,
+        values: (_, ticks) => ticks.map((tick) => formatTick(handlers.spec(), tick)),
+      },
     ],
     cursor: {
       sync: { key: SYNC_KEY, scales: ['x', null] },
@@ -89,3 +94,5 @@ function seriesOptions({ label, colour, kind }: ChartSeries, palette: Palette): 
       };
   }
 }
+
+const formatTick = (spec: ChartSpec, tick: number): string => (spec.formatTick ?? spec.format)(tick);

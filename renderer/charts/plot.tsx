@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
-import { useRunView } from '../stores/run-view.js';
+import { useRunView, type Zoom } from '../stores/run-view.js';
 import { useTheme } from '../stores/theme.js';
 import type { ChartSpec } from './chart-spec.js';
 import { readPalette } from './palette.js';
@@ -15,6 +15,12 @@ interface PlotProps {
 }
 
 const HEIGHT_PX = 190;
+
+/** Steps outside the first and last, as a share of the width, so that marks at the ends are whole. */
+const END_MARGIN = 0.02;
+
+const stepRange = (zoom: Zoom | null, lastStep: number): [number, number] =>
+  zoom ? [zoom.min, zoom.max] : [-lastStep * END_MARGIN, lastStep * (1 + END_MARGIN)];
 
 const dataOf = ({ x, series }: ChartSpec): uPlot.AlignedData => [x, ...series.map(({ values }) => values)];
 
@@ -34,8 +40,7 @@ export function Plot({ spec, lastStep, label, onCursor }: PlotProps) {
     if (!element) return;
     const handlers = {
       spec: () => now.current.spec,
-      xRange: (): [number, number] =>
-        now.current.zoom ? [now.current.zoom.min, now.current.zoom.max] : [0, now.current.lastStep],
+      xRange: () => stepRange(now.current.zoom, now.current.lastStep),
       onZoom: useRunView.getState().zoomTo,
       onReset: useRunView.getState().follow,
       onCursor: (index: number | null) => now.current.onCursor(index),
@@ -56,7 +61,7 @@ export function Plot({ spec, lastStep, label, onCursor }: PlotProps) {
   }, [theme, shape]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the ranges are read from `now` while uPlot redraws
-  useEffect(() => plot.current?.setData(dataOf(spec)), [spec, lastStep, zoom]);
+  useEffect(() => void plot.current?.setData(dataOf(spec)), [spec, lastStep, zoom]);
 
   return <div ref={box} className="plot" role="img" aria-label={label} />;
 }

@@ -26,7 +26,7 @@ export function EvaluationTable({ evaluations, bestCheckpointId }: EvaluationTab
               <tr>
                 <th>{columns.what}</th>
                 <th>{S.run.columns.split}</th>
-                <th className="num">pass@1</th>
+                <th className="num">{S.run.pass1}</th>
                 <th className="num">{S.run.columns.interval}</th>
                 <th className="num">{columns.calls}</th>
                 <th className="num">{columns.tasks}</th>
@@ -42,7 +42,7 @@ export function EvaluationTable({ evaluations, bestCheckpointId }: EvaluationTab
                   <td>
                     {row.checkpointId === null ? S.baseModel : S.run.checkpoint(row.step)}{' '}
                     {row.checkpointId !== null && row.checkpointId === bestCheckpointId && (
-                      <Pill tone="brass">best</Pill>
+                      <Pill tone="brass">{S.run.best}</Pill>
                     )}
                   </td>
                   <td className="muted">{row.split}</td>

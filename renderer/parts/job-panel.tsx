@@ -1,5 +1,6 @@
 import type { Run } from '../../contract/records.js';
-import { formatAge } from '../logic/format.js';
+import { ema } from '../logic/ema.js';
+import { formatAge, formatFixed } from '../logic/format.js';
 import { useClock } from '../stores/clock.js';
 import { S } from '../strings.js';
 import { Command } from './command.js';
@@ -7,9 +8,12 @@ import { Link } from './link.js';
 import { Panel } from './panel.js';
 import { Progress } from './progress.js';
 import { RunStatus } from './run-status.js';
+import { Sparkline } from './sparkline.js';
+
+const SMOOTHING = 0.6;
 
 /** The run that is going on: how far, how long still, and what it waits for. */
-export function JobPanel({ job }: { job: Run | null }) {
+export function JobPanel({ job, rewards }: { job: Run | null; rewards: readonly number[] }) {
   const now = useClock((state) => state.now);
   if (!job)
     return (
@@ -20,6 +24,7 @@ export function JobPanel({ job }: { job: Run | null }) {
         <Command text={S.home.jobCommand} />
       </Panel>
     );
+  const smooth = ema(rewards, SMOOTHING).filter((value) => value !== null);
   const left = job.etaMs === null ? null : formatAge(job.etaMs);
   return (
     <Panel title={S.home.job} aside={<RunStatus status={job.status} />}>
@@ -33,6 +38,15 @@ export function JobPanel({ job }: { job: Run | null }) {
         <span className="faint">{S.run.age(formatAge(now - job.updatedAt))}</span>
       </p>
       {job.waitingFor && <p className="muted">{S.run.waiting(job.waitingFor)}</p>}
+      {rewards.length > 1 && (
+        <>
+          <Sparkline values={smooth} label={S.home.rewardLabel(smooth.length, formatFixed(smooth.at(-1)))} />
+          <p className="spark-caption">
+            <span>{S.home.rewardCaption(smooth.length)}</span>
+            <span className="num">{S.home.rewardFromTo(formatFixed(smooth[0]), formatFixed(smooth.at(-1)))}</span>
+          </p>
+        </>
+      )}
     </Panel>
   );
 }

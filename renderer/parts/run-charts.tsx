@@ -77,6 +77,7 @@ function scoreChart(evaluations: Evaluation[]): ChartSpec {
     unit: S.run.charts.scoreUnit(split),
     x,
     format: (value) => formatShare(value),
+    formatTick: (value) => `${Math.round(value * 100)} %`,
     fromZero: false,
     limits: [0, 1],
     baseline: base === null ? undefined : { label: S.run.series.base, value: base },

@@ -27,7 +27,7 @@ export function HomeScreen() {
           <Pipeline counts={state.counts} job={state.job} />
           {state.counts.recorded.sessions === 0 && state.counts.runs.total === 0 && <FirstSteps />}
           <div className="home-grid">
-            <JobPanel job={state.job} />
+            <JobPanel job={state.job} rewards={state.jobRewards} />
             <EnginePanel engine={state.engine} gateway={state.gateway} />
             <RecentPanel sessions={state.recent} />
             <ServingPanel deployments={state.deployments} />

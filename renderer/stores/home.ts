@@ -1,7 +1,8 @@
 import { create } from 'zustand';
 import { type ErrorShape, toErrorShape } from '../../contract/errors.js';
 import type { EventMessage } from '../../contract/events.js';
-import type { HomeState } from '../../contract/views.js';
+import { METRIC } from '../../contract/metrics.js';
+import { type HomeState, MAX_JOB_REWARDS } from '../../contract/views.js';
 import { ask } from '../bridge/client.js';
 import { throttle } from '../logic/throttle.js';
 
@@ -33,9 +34,13 @@ export function onHomeEvent(message: EventMessage): void {
   else if (message.event === 'record.changed' || message.event === 'session.recorded') refresh();
   else if (message.event === 'engine.status' && state)
     useHome.setState({ state: { ...state, engine: message.data.engine } });
-  else if (message.event === 'run.status' && state) {
+  else if (message.event === 'run.step' && state && state.job?.id === message.data.runId) {
+    const reward = message.data.metrics[METRIC.reward];
+    if (reward !== undefined)
+      useHome.setState({ state: { ...state, jobRewards: [...state.jobRewards, reward].slice(-MAX_JOB_REWARDS) } });
+  } else if (message.event === 'run.status' && state) {
     const { run } = message.data;
-    if (run.status === 'running') useHome.setState({ state: { ...state, job: run } });
+    if (run.status === 'running' && state.job?.id === run.id) useHome.setState({ state: { ...state, job: run } });
     else refresh();
   }
 }
