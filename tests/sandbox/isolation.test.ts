@@ -48,7 +48,7 @@ s=socket.create_server(('127.0.0.1',8080)); c=socket.create_connection(('127.0.0
 
   it('shows nothing of the host but what was given', async () => {
     const script = `for p in /root ${packageRoot()}/package.json ${dir} /etc/shadow /sys/kernel /var; do test -e $p && echo visible $p; done
-      cat /etc/passwd | cut -d: -f1; ls /proc | grep -c '^[0-9]'; grep -c tackroom-test- /proc/1/cmdline; whoami; hostname; cat /given/given.txt`;
+      cat /etc/passwd | cut -d: -f1; ls /proc | grep -c '^[0-9]'; grep -c 'native/sandbox-[l]aunch' /proc/1/cmdline; whoami; hostname; cat /given/given.txt`;
     const run = await runInSandbox(
       driver,
       shell(script, { mounts: [{ source: dir, target: '/given', readonly: true }] }),
