@@ -47,7 +47,7 @@ function npmInstall() {
       Object.entries(process.env).filter(([name]) => !/^npm_(?!config_registry)/i.test(name)),
     );
     const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-    const args = ['ci', '--prefix', target, '--no-fund', '--no-audit', '--loglevel=error'];
+    const args = ['ci', '--no-fund', '--no-audit', '--loglevel=error'];
     const child = spawn(npm, args, {
       cwd: target,
       env,

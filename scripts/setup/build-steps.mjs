@@ -72,7 +72,7 @@ export const tokenizer = stampedStep({
   after: ['dist', 'pi', 'sqlite', 'native', 'sandbox'],
   deadlineMs: 3 * 60_000,
   inputs: ['main/models', 'resources/demo-model', 'resources/harness'],
-  outputs: [],
+  outputs: ['build/demo-model/tokenizer.json'],
   absent: () => (existsSync(join(ROOT, COMPLETE)) ? null : 'nothing to complete'),
   run: script('tokenizer', COMPLETE),
 });

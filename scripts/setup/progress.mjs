@@ -8,7 +8,7 @@ const seconds = (sinceMs) => ((Date.now() - sinceMs) / 1000).toFixed(0);
 
 function draw() {
   const parts = [...running].map(([title, since]) => `${title} ${seconds(since)} s`);
-  process.stderr.write(`\r\x1b[2K${parts.join('  ·  ')}`.slice(0, (process.stderr.columns ?? 80) + 4));
+  process.stderr.write(`\r\x1b[2K${parts.join('  ·  ')}`.slice(0, (process.stderr.columns || 80) + 4));
 }
 
 /** Prints a line above the live one. */
