@@ -51,6 +51,11 @@ const run =
       process.exitCode = controller.signal.aborted ? 130 : printError(io, error);
     }
   };
+/** A body that takes its positional argument first. */
+const first =
+  <P, O>(body: (positional: P, options: O, commandIo: CommandIo) => Promise<number>, name: string): Body =>
+  (options: never, commandIo) =>
+    body((options as Record<string, unknown>)[name] as P, options as O, commandIo);
 const example = (command: Command, text: string): Command => command.addHelpText('after', `\nExample:\n  ${text}`);
 
 example(
@@ -164,17 +169,17 @@ envs
   .description('candidates and drops of sessions; runs nothing')
   .option('--session <id>')
   .option('--json')
-  .action(run(async () => (await envsModule()).envsFindCommand as Body, ['paths']));
+  .action(run(async () => first((await envsModule()).envsFindCommand, 'paths'), ['paths']));
 envs
   .command('build <candidate>')
   .description('a Harbor task folder')
   .requiredOption('-o, --output <dir>')
   .option('--json')
-  .action(run(async () => (await envsModule()).envsBuildCommand as Body, ['candidate']));
+  .action(run(async () => first((await envsModule()).envsBuildCommand, 'candidate'), ['candidate']));
 example(
   envs.command('check <dirs...>').description('runs the trial matrix').option('--json'),
   'tackroom envs check tasks/* --json',
-).action(run(async () => (await envsModule()).envsCheckCommand as Body, ['dirs']));
+).action(run(async () => first((await envsModule()).envsCheckCommand, 'dirs'), ['dirs']));
 envs
   .command('list')
   .option('--json')

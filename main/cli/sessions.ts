@@ -1,0 +1,135 @@
+/** `tackroom sessions …`. */
+import { renameSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { TackroomError } from '../../contract/errors.js';
+import { Recorder } from '../record/recorder.js';
+import type { Transcript } from '../record/transcript.js';
+import type { Store } from '../store/store.js';
+import { exportSession } from '../trajectory/export-session.js';
+import { type GlobalOptions, withStore } from './context.js';
+import type { CommandIo } from './io.js';
+import { table } from './table.js';
+
+const day = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
+
+export async function sessionsListCommand(
+  options: GlobalOptions & { json?: boolean; limit: string },
+  io: CommandIo,
+): Promise<number> {
+  return withStore(options, (store) => {
+    const sessions = store.session.list({ orderBy: 'updatedAt', limit: Number(options.limit) || 50 });
+    printSessions(io, sessions, options.json);
+    return 0;
+  });
+}
+
+function printSessions(io: CommandIo, sessions: ReturnType<Store['session']['list']>, json?: boolean): void {
+  if (json) io.stdout.write(`${JSON.stringify({ sessions })}\n`);
+  else
+    io.stdout.write(
+      table(
+        ['id', 'last request', 'harness', 'origin', 'requests', 'calls', 'blocked', 'title'],
+        sessions.map((s) => [
+          s.id,
+          day(s.updatedAt),
+          s.harness,
+          s.origin,
+          s.requests,
+          s.toolCalls,
+          s.blocked,
+          s.title.slice(0, 60),
+        ]),
+      ),
+    );
+}
+
+function mustFind(store: Store, id: string): Transcript {
+  const transcript = new Recorder(store).sessionTranscript(id);
+  if (!transcript)
+    throw new TackroomError('NOT_FOUND', `There is no session ${id}.`, 'List them with `tackroom sessions list`.');
+  return transcript;
+}
+
+export async function sessionsShowCommand(
+  options: GlobalOptions & { id: string; json?: boolean },
+  io: CommandIo,
+): Promise<number> {
+  return withStore(options, (store) => {
+    const transcript = mustFind(store, options.id);
+    if (options.json) {
+      io.stdout.write(`${JSON.stringify(transcript)}\n`);
+      return 0;
+    }
+    for (const step of transcript.steps) {
+      if (step.kind === 'rewrite')
+        io.stdout.write(`--- the harness replaced its history, ${step.kept} messages kept\n`);
+      else if (step.kind === 'assistant') {
+        io.stdout.write(
+          `--- assistant (${step.promptTokens} + ${step.completionTokens} tokens, ${(step.durationMs / 1000).toFixed(2)} s)\n`,
+        );
+        if (step.text) io.stdout.write(`${printable(step.text)}\n`);
+        for (const call of step.toolCalls)
+          io.stdout.write(
+            `> ${call.name} ${printable(call.arguments)}${call.verdict === 'allow' ? '' : `  [${call.verdict}: ${call.reason}]`}\n`,
+          );
+      } else io.stdout.write(`--- ${step.kind}\n${printable(step.text)}\n`);
+    }
+    return 0;
+  });
+}
+
+/** Control characters of recorded text must not reach the terminal. */
+const printable = (text: string): string =>
+  text.replace(/[^\P{Cc}\n\t]/gu, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`);
+
+export async function sessionsSearchCommand(
+  options: GlobalOptions & { text: string; json?: boolean },
+  io: CommandIo,
+): Promise<number> {
+  return withStore(options, (store) => {
+    const recorder = new Recorder(store);
+    const wanted = options.text.toLowerCase();
+    const found = store.session.list({ orderBy: 'updatedAt' }).filter(
+      (s) =>
+        s.title.toLowerCase().includes(wanted) ||
+        JSON.stringify(recorder.sessionTranscript(s.id)?.steps ?? [])
+          .toLowerCase()
+          .includes(wanted),
+    );
+    printSessions(io, found, options.json);
+    return 0;
+  });
+}
+
+export async function sessionsDeleteCommand(options: GlobalOptions & { id: string }, io: CommandIo): Promise<number> {
+  return withStore(options, (store) => {
+    if (!new Recorder(store).deleteSession(options.id))
+      throw new TackroomError(
+        'NOT_FOUND',
+        `There is no session ${options.id}.`,
+        'List them with `tackroom sessions list`.',
+      );
+    io.stdout.write(`Deleted ${options.id}.\n`);
+    return 0;
+  });
+}
+
+export async function sessionsExportCommand(
+  options: GlobalOptions & { id: string; format: string; output?: string; raw?: boolean },
+  io: CommandIo,
+): Promise<number> {
+  return withStore(options, (store) => {
+    mustFind(store, options.id);
+    const document = exportSession(store, options.id, { format: options.format, raw: options.raw ?? false });
+    const text = `${JSON.stringify(document, null, 2)}\n`;
+    if (!options.output) io.stdout.write(text);
+    else {
+      const target = resolve(options.output);
+      const temporary = `${target}.tmp-${process.pid}`;
+      writeFileSync(temporary, text, { mode: 0o600 });
+      renameSync(temporary, target);
+      io.stderr.write(`${target}${options.raw ? ' is NOT sanitized: keep it on this machine' : ''}\n`);
+    }
+    return 0;
+  });
+}
