@@ -128,10 +128,10 @@ export async function runSolution(
  * its reward file: whoever killed it may have written it.
  */
 function brokenBy(run: TaskCommandResult, timeoutMs: number): string | null {
-  if (run.cancelled) return 'were cancelled';
+  if (run.cancelled) return 'stopped: cancelled';
   if (run.limit === 'wall') return `did not finish in ${timeoutMs / 1000} s`;
   if (run.limit === 'memory') return 'ran out of memory';
-  if (run.code === null || run.code > 128) return `were killed (${run.signal ?? `status ${run.code}`})`;
+  if (run.code === null || run.code > 128) return `ended by ${run.signal ?? `status ${run.code}`}`;
   return null;
 }
 
