@@ -143,26 +143,26 @@ const TITLES = [
   ['Port the price helper from floats to decimals', 'hermes'],
 ] as const;
 
-/** `count` short sessions, newest first at `newestAt`. */
-export function recordManySessions(store: Store, recorder: Recorder, count: number, newestAt: number): void {
+/** `count` sessions without requests, for lists; newest first at `newestAt`. */
+export function putManySessions(store: Store, count: number, newestAt: number): void {
   store.transaction(() => {
     for (let i = 0; i < count; i++) {
       const [title, harness] = TITLES[i % TITLES.length]!;
-      const turns: SeedTurn[] = Array.from({ length: i % 4 }, (_, t) => ({
-        text: '',
-        command: `ls part-${t}`,
-        result: 'a.py\nb.py',
-      }));
-      const origin: Origin = i % 5 === 4 ? 'import' : 'user';
-      recordSession(recorder, {
-        title: i < TITLES.length ? title : `${title} (${i})`,
+      const at = newestAt - i * 47 * 60 * SECONDS;
+      store.session.put({
+        id: newId('ses', at),
+        version: 1,
+        createdAt: at,
+        updatedAt: at,
         harness,
-        origin,
+        harnessSessionId: null,
+        origin: i % 5 === 4 ? 'import' : 'user',
+        rolloutId: null,
+        title: i < TITLES.length ? title : `${title} (${i})`,
         model: 'tackroom',
-        ask: title,
-        turns,
-        closing: 'Done.',
-        endedAt: newestAt - i * 47 * 60 * SECONDS,
+        requests: 1 + (i % 9),
+        toolCalls: i % 9,
+        blocked: 0,
       });
     }
   });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessibilityProblems } from './accessibility.js';
 import { chromiumPath, launchBrowser, NO_CHROMIUM } from './browser.js';
 import { RUN_ID, seedEvaluation, seedRun, seedStep } from './seed-run.js';
-import { MARKED_SESSION, recordManySessions, recordSession } from './seed-sessions.js';
+import { MARKED_SESSION, putManySessions, recordSession } from './seed-sessions.js';
 import { startWindowApp, type WindowApp } from './window-app.js';
 
 const SHOTS = fileURLToPath(new URL('../../build/screenshots', import.meta.url));
@@ -36,7 +36,7 @@ describe.skipIf(!chromiumPath())(`window in a browser${chromiumPath() ? '' : `: 
     mkdirSync(SHOTS, { recursive: true });
     app = await startWindowApp();
     const now = Date.now();
-    recordManySessions(app.store, app.recorder, MANY, now - 600_000);
+    putManySessions(app.store, MANY, now - 600_000);
     sessionId = recordSession(app.recorder, { ...MARKED_SESSION, endedAt: now });
     seedRun(app.store, SEEDED_STEPS, 40, now);
     browser = await launchBrowser();
@@ -237,7 +237,7 @@ describe.skipIf(!chromiumPath())(`window in a browser${chromiumPath() ? '' : `: 
     complaints.splice(
       0,
       complaints.length,
-      ...complaints.filter((text) => !/ERR_CONNECTION_REFUSED|WebSocket connection/.test(text)),
+      ...complaints.filter((text) => !/net::ERR_|WebSocket connection/.test(text)),
     );
   });
 
