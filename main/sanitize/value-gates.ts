@@ -1,0 +1,48 @@
+/** Whether a value beside a secret-like key is a secret, or code, a reference, a count or a placeholder. */
+
+const REFERENCE =
+  /^(?:\?|\$(?!\w{4,}\W*\d)|\{\{|<|%[A-Za-z_(]|process\.env|os\.environ|os\.getenv|env\.|var\.|data\.|secrets?[.[]|vars\.|config\.|self\.|this\.|settings\.|import\.meta|arn:|vault:|op:\/\/|ref\+|sha\d+[-:]|file:|https?:\/\/|\.{0,2}\/|~\/|@|#|!!?|\*|&)/;
+const PLACEHOLDER =
+  /x{4,}|X{4,}|\*{3}|\.{3}|…|EXAMPLE|example|your[-_ ]|<[^>]{0,40}>|change[-_]?me|placeholder|redacted|REDACTED|REMOVED|dummy|foobar|insert[-_]|replace[-_]?me|to[-_]?do|not[-_]?set|\bnull\b|undefined|hunter2|abc123|^test|^fake|^mock|wrong|s3cr3t-?here|^(.)\1+$|^0+$|^1234/i;
+const TYPE_OR_WORD =
+  /^(?:string|number|boolean|bool|int|str|bytes|float|any|unknown|void|object|none|null|nil|true|false|undefined|optional|required|bearer|basic|hidden|default|public|private|yes|no|on|off|auto)\b[\s\S]{0,40}$/i;
+
+/** Shannon entropy, bits a character. */
+export function entropy(text: string): number {
+  const counts = new Map<string, number>();
+  for (const c of text) counts.set(c, (counts.get(c) ?? 0) + 1);
+  let bits = 0;
+  for (const n of counts.values()) bits -= (n / text.length) * Math.log2(n / text.length);
+  return bits;
+}
+
+function cannotBeSecret(value: string): boolean {
+  if (value.includes('${') || /[^ -~]/.test(value)) return true;
+  return (
+    value.length < 4 ||
+    REFERENCE.test(value) ||
+    PLACEHOLDER.test(value) ||
+    TYPE_OR_WORD.test(value) ||
+    /[()]/.test(value.slice(-2)) ||
+    /^\d{1,9}(?:\.\d+)?$/.test(value)
+  );
+}
+
+/** For `*_TOKEN`, `*_KEY`, `*SECRET*`: long and mixed. */
+export function isTokenValue(value: string): boolean {
+  if (value.length < 12 || cannotBeSecret(value) || /\s/.test(value)) return false;
+  if (/^[A-Za-z]+$/.test(value)) return value.length >= 28 && entropy(value) > 4;
+  if (/^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+$/.test(value) && !/\d{2}/.test(value)) return false;
+  if (/^[a-z]+(?:[-_.:/][a-z]+)*\d{0,2}$/i.test(value) || /^v?\d+(?:\.\d+)+/.test(value)) return false;
+  return entropy(value) >= (/^[\da-f-]+$/i.test(value) ? 2.6 : 3);
+}
+
+/** For passwords in configuration: short and weak ones too. `loose`: source code, where only strong ones count. */
+export function isPasswordValue(value: string, loose: boolean): boolean {
+  if (value.length < 6 || cannotBeSecret(value)) return false;
+  if (/^[A-Za-z_$][\w$]*(?:\.[\w$]+)+$/.test(value)) return false;
+  const mixed = /\d/.test(value) && /[A-Za-z]/.test(value);
+  if (/^[A-Za-z_-]+$/.test(value))
+    return loose && value.length >= 12 && entropy(value) > 3.3 && !/[_-]/.test(value) && /[a-z][A-Z]/.test(value);
+  return loose ? true : mixed && entropy(value) >= 2.8 && value.length >= 8;
+}
