@@ -18,6 +18,8 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     teardownTimeout: 10_000,
+    // On a busy machine a new process takes seconds to say its first word.
+    expect: { poll: { timeout: 20_000 } },
     projects: [
       {
         extends: true,

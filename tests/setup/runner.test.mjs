@@ -68,7 +68,7 @@ describe('steps', () => {
     const pidFile = join(root, 'grandchild.pid');
     const code = `const c = require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
       require('fs').writeFileSync(${JSON.stringify(pidFile)}, String(c.pid)); setInterval(() => {}, 1000)`;
-    const { out } = await runPlan(`[step('slow', [], ${JSON.stringify(code)}, { ms: 700 })]`);
+    const { out } = await runPlan(`[step('slow', [], ${JSON.stringify(code)}, { ms: 5000 })]`);
     expect(JSON.parse(out).failed).toMatch(/not done by its deadline/);
     const grandchild = Number(readFileSync(pidFile, 'utf8'));
     await expect.poll(() => stillRuns(grandchild)).toBe(false);

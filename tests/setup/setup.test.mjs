@@ -10,32 +10,42 @@ beforeAll(() => {
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 describe('the lock', () => {
-  const holder = (root, ms) =>
+  /** Takes the lock and gives it back once `untilFile` exists. */
+  const holder = (name, untilFile) =>
     writeModule(
       root,
-      `hold-${ms}.mjs`,
-      `import { takeLock } from './scripts/setup/lock.mjs';
+      `${name}.mjs`,
+      `import { existsSync } from 'node:fs';
+       import { takeLock } from './scripts/setup/lock.mjs';
        const release = await takeLock((pid) => console.log('waits for ' + pid));
        console.log('has it');
-       setTimeout(() => { console.log('gives it back'); release(); }, ${ms});`,
+       const timer = setInterval(() => {
+         if (!existsSync(${JSON.stringify(join(root, untilFile))})) return;
+         clearInterval(timer);
+         console.log('gives it back');
+         release();
+       }, 20);`,
     );
+  const says = (run, text) => expect.poll(() => run.output()).toContain(text);
 
   it('lets one in at a time', async () => {
-    const first = runScript(root, holder(root, 900));
-    await expect.poll(() => existsSync(join(root, 'build', 'setup.lock'))).toBe(true);
-    const second = runScript(root, holder(root, 1));
+    const first = runScript(root, holder('first', 'go'));
+    await says(first, 'has it');
+    const second = runScript(root, holder('second', 'go'));
+    await says(second, `waits for ${first.child.pid}`);
+    writeFileSync(join(root, 'go'), '');
     const [one, two] = await Promise.all([first.done, second.done]);
     expect(one.out).toBe('has it\ngives it back\n');
     expect(two.out).toBe(`waits for ${first.child.pid}\nhas it\ngives it back\n`);
   });
 
   it('is taken over from a process that died', async () => {
-    const first = runScript(root, holder(root, 60_000));
-    await expect.poll(() => existsSync(join(root, 'build', 'setup.lock'))).toBe(true);
+    const first = runScript(root, holder('first', 'never'));
+    await says(first, 'has it');
     first.child.kill('SIGKILL');
     await first.done;
     expect(readFileSync(join(root, 'build', 'setup.lock'), 'utf8')).toBe(`${first.child.pid}\n`);
-    const { out } = await runScript(root, holder(root, 1)).done;
+    const { out } = await runScript(root, holder('second', 'go')).done;
     expect(out).toBe('has it\ngives it back\n');
   });
 });

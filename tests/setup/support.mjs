@@ -16,7 +16,7 @@ export function scratchCheckout() {
   return root;
 }
 
-/** Runs Node.js on a script of the scratch checkout; resolves with exit code and outputs. */
+/** Runs Node.js on a script of the scratch checkout; `done` resolves with exit code and outputs, `output()` is stdout so far. */
 export function runScript(root, file, args = [], env = {}) {
   const child = spawn(process.execPath, [join(root, file), ...args], { cwd: root, env: { ...process.env, ...env } });
   let [out, err] = ['', ''];
@@ -27,7 +27,7 @@ export function runScript(root, file, args = [], env = {}) {
     err += chunk;
   });
   const done = new Promise((resolve) => child.on('close', (code, signal) => resolve({ code, signal, out, err })));
-  return { child, done };
+  return { child, done, output: () => out };
 }
 
 /** Writes a module into the scratch checkout and returns its relative path. */
