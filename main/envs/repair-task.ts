@@ -10,7 +10,8 @@ import { slug, taskToml } from './task-config.js';
 import { type FolderFiles, writeTaskFolder } from './task-folder.js';
 
 const AGENT_SECONDS = 600;
-const VERIFIER_SECONDS = 120;
+/** Harbor counts the start of the verifier container in it. */
+const VERIFIER_SECONDS = 600;
 /** The check itself; shorter than the verifier, so that an endless loop in the agent's code scores 0. */
 const CHECK_SECONDS = 60;
 
