@@ -1,7 +1,7 @@
 // sandbox-launch: starts a command with fewer rights than its parent has. Linux only.
 //
 //   sandbox-launch isolate [TREE...] [LIMIT...] [--chdir DIR] -- COMMAND...   own namespaces and file tree
-//   sandbox-launch limit [LIMIT...] [--harden] -- COMMAND...                  only limits (used around bubblewrap)
+//   sandbox-launch limit [LIMIT...] [--follow] [--lifeline FD] [--harden] -- COMMAND...   (used around bubblewrap)
 //   sandbox-launch forward PORT SOCKET -- COMMAND...                          loopback port -> unix socket, then exec
 //
 //   TREE:  --ro HOST INSIDE | --rw HOST INSIDE | --symlink TEXT INSIDE | --tmpfs BYTES INSIDE |
@@ -10,6 +10,7 @@
 //
 // Exit code: the command's, 128 + signal when it was killed, 125 when the sandbox could not be made (reason on stderr).
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -52,6 +53,14 @@ void hide_arguments(int argc, char** argv) {
 void die_with(pid_t parent) {
   check(prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0), "follow the parent");
   if (getppid() != parent) _exit(kSetupFailed);
+}
+
+/// bubblewrap's process 1 asks to die with its parent only some time after its start; a caller that is gone by then, or
+/// has given up, has closed its end of the lifeline.
+void leave_unless_alive(int lifeline) {
+  pollfd end{lifeline, POLLIN, 0};
+  if (check(poll(&end, 1, 0), "look at the lifeline") > 0) _exit(kSetupFailed);
+  close(lifeline);
 }
 
 /// Process 1 inside. `start` is a pipe from the launcher: its end without a byte means that the launcher is gone.
@@ -101,6 +110,8 @@ int isolate(int argc, char** argv) {
 
 int limit(int argc, char** argv) {
   const Options options = parse_options(argc - 2, argv + 2);
+  if (options.follow) die_with(getppid());
+  if (options.lifeline >= 0) leave_unless_alive(options.lifeline);
   join_cgroups(options.limits.cgroups);
   if (!options.cwd.empty()) check(chdir(options.cwd.c_str()), "enter " + options.cwd);
   if (options.harden) {

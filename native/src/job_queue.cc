@@ -6,6 +6,7 @@ namespace tackroom {
 
 JobQueue::JobQueue(Napi::Env env) : env_(env), callback_(Callback::New(env, "tackroom engine", 0, 1, this)) {
   callback_.Unref(env);
+  napi_add_env_cleanup_hook(env, &JobQueue::close, this);
   thread_ = std::thread([this] { loop(); });
 }
 
@@ -17,7 +18,15 @@ JobQueue::~JobQueue() {
   wake_.notify_one();
   thread_.join();
   for (Job* job : jobs_) delete job;
+  if (closed_) return;
+  napi_remove_env_cleanup_hook(env_, &JobQueue::close, this);
   callback_.Release();
+}
+
+void JobQueue::close(void* raw) {
+  auto* queue = static_cast<JobQueue*>(raw);
+  const std::lock_guard lock(queue->mutex_);
+  queue->closed_ = true;
 }
 
 Napi::Promise JobQueue::push(std::unique_ptr<Job> job) {
@@ -50,8 +59,9 @@ void JobQueue::loop() {
     } catch (...) {
       job->error = std::current_exception();
     }
-    // When the environment is closing nobody waits for the answer and the job is left to the end of the process.
-    if (callback_.NonBlockingCall(job) != napi_ok) return;
+    // When the environment is ending nobody waits for the answer, and the job is left to the end of the process.
+    const std::lock_guard lock(mutex_);
+    if (closed_ || callback_.NonBlockingCall(job) != napi_ok) return;
   }
 }
 
@@ -59,15 +69,18 @@ void JobQueue::settle(Napi::Env env, Napi::Function, JobQueue* queue, Job* raw) 
   const std::unique_ptr<Job> job(raw);
   if (env == nullptr) return;
   queue->settled();
-  if (!job->error) {
-    try {
-      job->deferred.Resolve(job->result(env));
-      return;
-    } catch (...) {
-      job->error = std::current_exception();
+  try {
+    if (!job->error) {
+      try {
+        return job->deferred.Resolve(job->result(env));
+      } catch (...) {
+        job->error = std::current_exception();
+      }
     }
+    job->deferred.Reject(to_js_error(env, job->error).Value());
+  } catch (const Napi::Error&) {
+    // JavaScript can no longer run: the process is on its way out and nobody waits for the promise.
   }
-  job->deferred.Reject(to_js_error(env, job->error).Value());
 }
 
 }  // namespace tackroom

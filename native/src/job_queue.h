@@ -54,6 +54,8 @@ class JobQueue {
 
  private:
   void loop();
+  /** Runs before the environment destroys the callback, which it does whether or not a thread still holds it. */
+  static void close(void* queue);
   static void settle(Napi::Env env, Napi::Function, JobQueue* queue, Job* job);
 
   void settled();
@@ -66,6 +68,7 @@ class JobQueue {
   std::condition_variable wake_;
   std::deque<Job*> jobs_;
   bool stop_ = false;
+  bool closed_ = false;  // the environment is ending; the callback is no longer ours to use
   std::thread thread_;
 };
 

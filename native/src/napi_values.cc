@@ -25,6 +25,8 @@ Napi::Error js_error(Napi::Env env, const char* code, const char* message) {
 Napi::Error to_js_error(Napi::Env env, const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
+  } catch (const Napi::Error& raised) {
+    return raised;
   } catch (const EngineError& known) {
     return js_error(env, known.code, known.what());
   } catch (const std::bad_alloc&) {
