@@ -5,7 +5,7 @@ import type { Request } from '../../contract/records.js';
 import type { Sampling } from '../engine/protocol.js';
 import type { NewRequest } from '../record/recorder.js';
 import { newId } from '../store/ids.js';
-import { type Answer, answerMessage, applyVerdicts, NO_TOKENS, type Served } from './answer.js';
+import { type Answer, answerMessage, applyVerdicts, NO_TOKENS, type Reasoning, type Served } from './answer.js';
 import { askEngine } from './ask-engine.js';
 import { askUpstream } from './ask-upstream.js';
 import type { Caller } from './caller.js';
@@ -27,7 +27,8 @@ export class Exchange {
   readonly #response: ChatResponse;
   readonly #signal: AbortSignal;
   readonly #harnessSessionId: string | null;
-  #sampling: Sampling = { temperature: 0 };
+  /** null until something is sampled. */
+  #sampling: Partial<Sampling> | null = null;
   /** Text that came before a failure. */
   #partial = '';
 
@@ -73,7 +74,6 @@ export class Exchange {
   }
 
   async #sample(): Promise<Answer> {
-    this.#sampling = this.caller.sampling(this.chat);
     let answer: Answer;
     try {
       answer = await this.#ask();
@@ -92,19 +92,19 @@ export class Exchange {
         this.#partial += text;
         if (!caller.holdsText) this.#response.text(text);
       },
-      reasoning: (part: NonNullable<Answer['reasoning']>): void => {
+      reasoning: (part: Reasoning): void => {
         if (!caller.holdsText) this.#response.reasoning(part);
       },
     };
-    if (caller.upstream === null) return askEngine(services, chat, this.#sampling, caller.adapter, sink, this.#signal);
-    return askUpstream(
-      caller.upstream,
-      chat,
-      caller.hint.origin === 'user' ? null : this.#sampling,
-      services.deadlines,
-      sink,
-      this.#signal,
-    );
+    if (caller.upstream !== null && caller.hint.origin === 'user') {
+      this.#sampling = chat.sampling;
+      return askUpstream(caller.upstream, chat, null, services.deadlines, sink, this.#signal);
+    }
+    const sampling = caller.sampling(chat);
+    this.#sampling = sampling;
+    return caller.upstream === null
+      ? askEngine(services, chat, sampling, caller.adapter, sink, this.#signal)
+      : askUpstream(caller.upstream, chat, sampling, services.deadlines, sink, this.#signal);
   }
 
   async #check(answer: Answer): Promise<CallVerdict[]> {

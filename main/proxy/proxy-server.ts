@@ -14,6 +14,9 @@ import { harnessSessionId } from './session-header.js';
 /** Time for a client to send its whole request, milliseconds. */
 const REQUEST_TIMEOUT_MS = 120_000;
 
+/** Longer than any client keeps an idle connection, so that none is closed just as a request is sent on it. */
+const KEEP_ALIVE_MS = 75_000;
+
 /** Says who asks on `route`; throws HttpError. */
 export type Identify = (request: IncomingMessage, route: Route) => Caller;
 
@@ -27,7 +30,7 @@ export class ProxyServer {
     private readonly identify: Identify,
   ) {
     this.http = createServer(
-      { requestTimeout: REQUEST_TIMEOUT_MS },
+      { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
       (request, response) => void this.#serve(request, response),
     );
   }

@@ -14,6 +14,13 @@ export interface ChainLink {
   body: string;
 }
 
+export interface PathLink {
+  node: string;
+  message: string;
+  /** 0 at the root. */
+  depth: number;
+}
+
 /** The chain of a conversation, root first; pure, nothing is stored. */
 export function chainOf(messages: readonly ChatMessage[]): ChainLink[] {
   let parent = '';
@@ -67,16 +74,17 @@ export class MessageStore {
     return row && (JSON.parse(row.body) as ToolDefinition[]);
   }
 
-  /** Nodes from the root to `node`. */
-  path(node: string): { node: string; message: string }[] {
+  /** Nodes from the root to `node`; with `after`, only those below it when it lies on the way. */
+  path(node: string, after = ''): PathLink[] {
     return this.db
       .prepare(
         `WITH RECURSIVE up(hash, parent, message, depth) AS (
-           SELECT hash, parent, message, depth FROM message_node WHERE hash = ?
-           UNION ALL SELECT n.hash, n.parent, n.message, n.depth FROM message_node n JOIN up ON n.hash = up.parent)
-         SELECT hash AS node, message FROM up ORDER BY depth`,
+           SELECT hash, parent, message, depth FROM message_node WHERE hash = @node AND hash <> @after
+           UNION ALL
+           SELECT n.hash, n.parent, n.message, n.depth FROM message_node n JOIN up ON n.hash = up.parent WHERE n.hash <> @after)
+         SELECT hash AS node, message, depth FROM up ORDER BY depth`,
       )
-      .all(node) as { node: string; message: string }[];
+      .all({ node, after }) as PathLink[];
   }
 
   /** The conversation that ends at `node`, as the harness sent it (key order apart). */

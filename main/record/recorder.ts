@@ -107,7 +107,7 @@ export class Recorder {
 
   #write(entry: NewRequest, chain: readonly ChainLink[]): Request {
     const { session: hint, messages, tools, answer, tokens, toolCalls, verdicts, ...fields } = entry;
-    const session = this.#sessions.find(hint, chain) ?? newSession(entry);
+    const session = this.#sessions.find(hint, chain, entry.createdAt) ?? newSession(entry);
     const promptNode = this.messages.putChain(chain);
     const request: Request = {
       ...fields,

@@ -2,7 +2,7 @@
  * Which session a request belongs to: the rollout worker it came through, else the session id the harness sends, else
  * the longest conversation on record that it continues.
  */
-import type { Harness, Origin, Session } from '../../contract/records.js';
+import type { Harness, Origin, Request, Session } from '../../contract/records.js';
 import type { ChatMessage } from '../engine/protocol.js';
 import type { Store } from '../store/store.js';
 import type { ChainLink, MessageStore } from './message-store.js';
@@ -19,6 +19,9 @@ export interface SessionHint {
   harnessSessionId: string | null;
 }
 
+/** Harnesses give up repeating a failed request well within this. */
+const REPEAT_WINDOW_MS = 10 * 60_000;
+
 export class SessionFinder {
   #workers = new Map<string, string>();
 
@@ -27,8 +30,8 @@ export class SessionFinder {
     private readonly messages: MessageStore,
   ) {}
 
-  /** The session that `chain` (the prompt) continues, or undefined for a new one. */
-  find(hint: SessionHint, chain: readonly ChainLink[]): Session | undefined {
+  /** The session that `chain` (the prompt) continues, or undefined for a new one. `now`: Unix milliseconds. */
+  find(hint: SessionHint, chain: readonly ChainLink[], now: number): Session | undefined {
     if (hint.workerKey !== null) {
       const id = this.#workers.get(workerSlot(hint));
       return id === undefined ? undefined : this.store.session.get(id);
@@ -38,7 +41,7 @@ export class SessionFinder {
         where: { harnessSessionId: hint.harnessSessionId, harness: hint.harness, origin: hint.origin },
         limit: 1,
       })[0];
-    return this.#byPrefix(hint, chain);
+    return this.#byPrefix(hint, chain, now);
   }
 
   /** Binds a committed session to the worker it came through. */
@@ -51,36 +54,31 @@ export class SessionFinder {
     for (const slot of this.#workers.keys()) if (slot.startsWith(`${workerKey}\n`)) this.#workers.delete(slot);
   }
 
-  #byPrefix(hint: SessionHint, chain: readonly ChainLink[]): Session | undefined {
-    const rows = this.store.db.prepare(
-      'SELECT id, sessionId FROM request WHERE promptNode = ? ORDER BY createdAt DESC, id DESC LIMIT 64',
+  #byPrefix(hint: SessionHint, chain: readonly ChainLink[], now: number): Session | undefined {
+    const askedWith = this.store.db.prepare(
+      `SELECT r.id FROM request r JOIN session s ON s.id = r.sessionId
+       WHERE r.promptNode = ? AND s.harness = ? AND s.origin = ? AND s.harnessSessionId IS NULL
+       ORDER BY r.createdAt DESC, r.id DESC LIMIT 64`,
     );
     for (let depth = chain.length - 1; depth >= 0; depth--) {
-      const earlier = rows.all(chain[depth]!.node) as { id: string; sessionId: string }[];
-      const sessions = earlier.flatMap(({ id, sessionId }) => {
-        const session = this.store.session.get(sessionId);
-        const same =
-          session &&
-          session.harnessSessionId === null &&
-          session.harness === hint.harness &&
-          session.origin === hint.origin;
-        return same ? [{ requestId: id, session }] : [];
-      });
-      if (sessions.length === 0) continue;
+      const rows = askedWith.all(chain[depth]!.node, hint.harness, hint.origin) as { id: string }[];
+      if (rows.length === 0) continue;
+      const earlier = rows.map(({ id }) => this.store.request.get(id)!);
       // The very same prompt: a repeat after a failure goes on with its session, otherwise somebody asks the same again.
-      if (depth === chain.length - 1)
-        return sessions.find(({ requestId }) => this.store.request.get(requestId)?.status !== 'ok')?.session;
-      const reply = JSON.parse(chain[depth + 1]!.body) as ChatMessage;
-      return (sessions.find(({ requestId }) => this.#answered(requestId, reply)) ?? sessions[0]!).session;
+      const found =
+        depth === chain.length - 1
+          ? earlier.find((request) => request.status !== 'ok' && now - request.createdAt < REPEAT_WINDOW_MS)
+          : (earlier.find((request) => this.#answered(request, chain[depth + 1]!)) ?? earlier[0]);
+      return found && this.store.session.get(found.sessionId);
     }
     return undefined;
   }
 
-  /** Whether `reply`, as the harness replays it, is what the request was answered: same call ids, or same text. */
-  #answered(requestId: string, reply: ChatMessage): boolean {
-    const hash = this.store.request.get(requestId)?.answer;
-    const answer = hash ? this.messages.message(hash) : undefined;
+  /** Whether `link`, as the harness replays it, is what the request was answered: same call ids, or same text. */
+  #answered(request: Request, link: ChainLink): boolean {
+    const answer = request.answer === null ? undefined : this.messages.message(request.answer);
     if (!answer) return false;
+    const reply = JSON.parse(link.body) as ChatMessage;
     const ids = (message: ChatMessage): string => (message.tool_calls ?? []).map((call) => call.id).join('\n');
     if (ids(answer) !== '' || ids(reply) !== '') return ids(answer) === ids(reply);
     return messageText(answer) === messageText(reply);

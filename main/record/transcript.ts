@@ -3,7 +3,7 @@ import type { Request, Session, VerdictKind } from '../../contract/records.js';
 import type { ChatMessage } from '../engine/protocol.js';
 import type { Store } from '../store/store.js';
 import { mainTurns } from './main-turns.js';
-import type { MessageStore } from './message-store.js';
+import type { MessageStore, PathLink } from './message-store.js';
 import { messageText } from './session-finder.js';
 
 export interface TranscriptCall {
@@ -55,30 +55,34 @@ export function sessionTranscript(store: Store, messages: MessageStore, sessionI
   const requests = store.request.list({ where: { sessionId } }).sort((a, b) => a.seq - b.seq);
   const main = mainTurns(requests, (node) => messages.path(node));
   const steps: TranscriptStep[] = [];
-  let previous: { node: string; message: string }[] = [];
+  let previous = '';
   for (const request of requests) {
     if (main.has(request.id)) {
-      const path = messages.path(request.promptNode);
-      steps.push(...newSteps(messages, previous, path, request.createdAt));
-      previous = path;
+      steps.push(...newSteps(messages, previous, request.promptNode, request.createdAt));
+      previous = request.promptNode;
     }
     steps.push(answerStep(store, messages, request, !main.has(request.id)));
   }
   return { session, steps };
 }
 
-type Path = readonly { node: string; message: string }[];
-
-/** What `path` says that `previous` and the answer to it did not. */
-function newSteps(messages: MessageStore, previous: Path, path: Path, at: number): TranscriptStep[] {
-  let kept = 0;
-  while (kept < previous.length && previous[kept]!.node === path[kept]?.node) kept++;
-  const rewritten = kept < previous.length;
-  const fresh = path.slice(kept).map(({ message }) => messages.message(message)!);
+/** What the conversation that ends at `node` says beyond the one that ended at `previous` and the answer to it. */
+function newSteps(messages: MessageStore, previous: string, node: string, at: number): TranscriptStep[] {
+  const below = messages.path(node, previous);
+  // Reached the root: the conversation does not go on from the earlier one.
+  const rewritten = previous !== '' && below[0]?.depth === 0;
+  const kept = rewritten ? sharedLength(messages.path(previous), below) : 0;
+  const fresh = below.slice(kept).map(({ message }) => messages.message(message)!);
   // The message after the previous prompt is the harness's replay of the answer, which is a step already.
-  if (!rewritten && previous.length > 0 && fresh[0]?.role === 'assistant') fresh.shift();
+  if (previous !== '' && !rewritten && fresh[0]?.role === 'assistant') fresh.shift();
   const steps = fresh.map((message) => messageStep(message, at));
   return rewritten ? [{ kind: 'rewrite', at, kept }, ...steps] : steps;
+}
+
+function sharedLength(a: readonly PathLink[], b: readonly PathLink[]): number {
+  let length = 0;
+  while (length < a.length && a[length]!.node === b[length]?.node) length++;
+  return length;
 }
 
 function messageStep(message: ChatMessage, at: number): TranscriptStep {

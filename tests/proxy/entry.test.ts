@@ -83,6 +83,24 @@ it('serves, guards with the real rules, broadcasts, and ends cleanly on SIGTERM'
   store.close();
 });
 
+it('has recorded every answer it gave when it is killed', async () => {
+  const child = start(0, ['ignore', 'pipe', 'inherit' as 'ignore']);
+  const { port } = (await line(child, 'stdout')) as { port: number };
+  const token = readFileSync(join(home, 'token'), 'utf8').trim();
+  const answered: string[] = [];
+  for (let i = 0; ; i++) {
+    const body = JSON.stringify({ model: 'm', messages: ask(`Question ${i}`), tools: [BASH], stream: true });
+    const reply = await http({ port }, 'POST', '/v1/chat/completions', body, { 'x-api-key': token }).catch(() => null);
+    if (reply === null || !reply.text.endsWith('data: [DONE]\n\n')) break;
+    if (i === 0) setTimeout(() => child.kill('SIGKILL'), 300);
+    answered.push(strictAnswer(reply.text).id);
+  }
+  const store = openStore(home);
+  expect(answered.length).toBeGreaterThan(0);
+  for (const id of answered) expect(store.request.get(id.replace('chatcmpl-', ''))).toMatchObject({ status: 'ok' });
+  store.close();
+});
+
 it('records what was open when it is told to end', async () => {
   const child = start(0, ['ignore', 'pipe', 'inherit' as 'ignore']);
   const { port } = (await line(child, 'stdout')) as { port: number };

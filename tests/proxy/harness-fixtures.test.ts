@@ -149,14 +149,10 @@ async function replayAll(root: string, harness: string): Promise<number> {
 const NONE = 'no recordings beside the checkout';
 
 describe('recordings beside the checkout', () => {
-  it.for(HARNESSES)(
-    'serves every conversation of %s',
-    async (harness, context) => {
-      context.skip(!existsSync(shared), NONE);
-      expect(await replayAll(shared, harness)).toBeGreaterThan(30);
-    },
-    120_000,
-  );
+  it.for(HARNESSES)('serves every conversation of %s', { timeout: 120_000 }, async (harness, context) => {
+    context.skip(!existsSync(shared), NONE);
+    expect(await replayAll(shared, harness)).toBeGreaterThan(30);
+  });
 
   it.for([
     'chat-tool',

@@ -87,6 +87,8 @@ describe('grouping', () => {
     );
     const again = recorder.record(request(prompt, say('Hello.')));
     expect(again.sessionId).toBe(failed.sessionId);
+    const tomorrow = { createdAt: failed.createdAt + 86_400_000 };
+    expect(recorder.record(request(prompt, say('Hello.'), tomorrow)).sessionId).not.toBe(failed.sessionId);
   });
 
   it('keeps a worker to its own sessions, whatever the prompts', () => {
