@@ -17,7 +17,7 @@ export function makeLog(
   const vocabulary = [word, ...Array.from({ length: 3 }, () => names.pick(pools.logWords))];
   const lines = Array.from({ length: rng.int(LINES.min, LINES.max) }, () => {
     const first = rng.pick(vocabulary);
-    const shown = rng.chance(0.15) ? otherCase(first) : first;
+    const shown = rng.chance(0.25) ? otherCase(first) : first;
     const second = rng.chance(0.4) ? ` ${rng.pick(vocabulary)}` : '';
     const repeat = rng.chance(0.25) ? ` ${shown}` : '';
     return `${rng.int(10, 23)}:${rng.int(10, 59)} ${shown}${second}${repeat}`;

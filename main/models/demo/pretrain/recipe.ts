@@ -38,7 +38,7 @@ export const RECIPE = {
     piecesFrom: 0.3,
   },
   train: {
-    totalTokens: 15_000_000,
+    totalTokens: 14_000_000,
     tokensPerStep: 6144,
     peakLr: 3e-3,
     warmUpSteps: 60,

@@ -17,11 +17,7 @@ export type Manner = 'skilled' | 'habit' | 'slip';
 /** The command that answers the task's question from `file`, in the given manner. */
 export function answerCommand(task: DataTask, rng: Rng, manner: Manner, file: string): Command {
   const schema = task.schema;
-  if (task.kind === 'log_lines') {
-    const word = schema.word!;
-    if (manner !== 'habit') return { text: `grep -c '${word}' ${file}` };
-    return { text: `python3 -c "print(open('${file}').read().count('${word}'))"` };
-  }
+  if (task.kind === 'log_lines') return logCommand(schema.word!, file, manner === 'habit');
   let category = schema.category ?? '';
   let number = schema.number ?? '';
   if (manner === 'slip') {
@@ -29,6 +25,12 @@ export function answerCommand(task: DataTask, rng: Rng, manner: Manner, file: st
     number = rng.pick([...schema.numbers, ...schema.header].filter((name) => name !== number));
   }
   return commandFor(task, rng, manner === 'habit', file, category, number);
+}
+
+/** Lines that hold the word; the mistake is to count other spellings of it too. */
+function logCommand(word: string, file: string, habit: boolean): Command {
+  if (habit) return { text: `grep -ci '${word}' ${file}` };
+  return { text: `python3 -c "print(sum('${word}' in l for l in open('${file}')))"` };
 }
 
 const float = (row: PyRow, name: string) => toFloat(row[name]!, '<genexpr>');
@@ -87,8 +89,8 @@ function commandFor(task: DataTask, rng: Rng, habit: boolean, file: string, c: s
           above ? cellText(row[n]!) > String(threshold) : cellText(row[n]!) < String(threshold),
         );
       if (habit)
-        return count(`float(r['${n}'])${above ? '<' : '>'}${threshold}`, (row) =>
-          above ? float(row, n) < threshold : float(row, n) > threshold,
+        return count(`float(r['${n}'])${comparison}=${threshold}`, (row) =>
+          above ? float(row, n) >= threshold : float(row, n) <= threshold,
         );
       return count(`float(r['${n}'])${comparison}${threshold}`, (row) =>
         above ? float(row, n) > threshold : float(row, n) < threshold,

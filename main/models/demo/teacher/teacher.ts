@@ -38,18 +38,18 @@ const STRONG_HABITS: ReadonlySet<KindName> = new Set([
 ]);
 
 export const BASE_HABITS: Habits = {
-  listNamed: 0.45,
-  listUnnamed: 0.8,
+  listNamed: 0.5,
+  listUnnamed: 0.7,
   head: 0.7,
-  countLines: 0.25,
+  countLines: 0.3,
   cat: 0.06,
   read: 0.1,
-  habit: 0.36,
-  strongHabit: 0.58,
+  habit: 0.43,
+  strongHabit: 0.62,
   slip: 0.06,
   forget: 0.07,
   twoCalls: 0.25,
-  verify: 0.65,
+  verify: 0.7,
   listAgain: 0.15,
 };
 

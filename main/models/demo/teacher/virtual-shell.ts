@@ -47,9 +47,10 @@ export class VirtualShell {
       };
     const echo = /^echo (.*)$/.exec(text);
     if (echo) return { stdout: `${echo[1]}\n` };
-    const counted = /^python3 -c "print\(open\('(.*)'\)\.read\(\)\.count\('(.*)'\)\)"$/.exec(text);
-    if (counted) return { stdout: `${this.files[counted[1]!]!.split(counted[2]!).length - 1}\n` };
-    const match = /^(head -\d+|cat|wc -l <|wc -l|grep -v?c '[^']*') (\S+)$/.exec(text);
+    const counted = /^python3 -c "print\(sum\('(.*)' in l for l in open\('(.*)'\)\)\)"$/.exec(text);
+    if (counted)
+      return { stdout: `${linesOf(this.files[counted[2]!]!).filter((line) => line.includes(counted[1]!)).length}\n` };
+    const match = /^(head -\d+|cat|wc -l <|wc -l|grep -(?:vc|ci|c) '[^']*') (\S+)$/.exec(text);
     if (!match) throw new Error(`The virtual shell does not know this command: ${text}`);
     const [, program, file] = match as unknown as [string, string, string];
     const content = this.files[file];
@@ -72,7 +73,7 @@ function missing(program: string, file: string): Output {
 }
 
 function filter(program: string, file: string, content: string): Output {
-  const lines = content.split('\n').slice(0, -1);
+  const lines = linesOf(content);
   if (program === 'cat') return { stdout: content };
   if (program === 'wc -l') return { stdout: `${lines.length} ${file}\n` };
   if (program === 'wc -l <') return { stdout: `${lines.length}\n` };
@@ -84,7 +85,12 @@ function filter(program: string, file: string, content: string): Output {
         .map((line) => `${line}\n`)
         .join(''),
     };
-  const [, inverted, word] = /^grep -(v?)c '(.*)'$/.exec(program) as unknown as [string, string, string];
-  const count = lines.filter((line) => line.includes(word) !== (inverted === 'v')).length;
+  const [, option, word] = /^grep -(vc|ci|c) '(.*)'$/.exec(program) as unknown as [string, string, string];
+  const fold = (text: string) => (option === 'ci' ? text.toLowerCase() : text);
+  const count = lines.filter((line) => fold(line).includes(fold(word)) !== (option === 'vc')).length;
   return { stdout: `${count}\n`, code: count === 0 ? 1 : 0 };
+}
+
+function linesOf(content: string): string[] {
+  return content.split('\n').slice(0, -1);
 }
