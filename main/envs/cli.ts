@@ -41,7 +41,7 @@ export async function envsFindCommand(
     session === undefined
       ? findWork(paths.map(traceFromFile))
       : withStore(options, (store) => {
-          const found = findWork([traceFromStore(store, session)]);
+          const found = findWork([traceFromStore(store, session)], { secrets: false });
           recordFound(store, session, found.works, found.drops);
           return found;
         });
@@ -131,7 +131,7 @@ function worksOf(source: string, options: Shared): { works: Work[]; sessionId: s
         `${source} is no candidate, session or file.`,
         'Find candidates with `tackroom envs find`.',
       );
-    const works = findWork([traceFromStore(store, sessionId)]).works;
+    const works = findWork([traceFromStore(store, sessionId)], { secrets: false }).works;
     return {
       works: candidate ? works.filter((work) => candidateRecord(sessionId, work).id === candidate.id) : works,
       sessionId,

@@ -4,7 +4,7 @@ import { stateSha } from './file-history.js';
 import { findBuildAndExtend } from './find-build.js';
 import { type Drop, drop, type FoundCandidate, findRepairs, type Work } from './find-repair.js';
 import { replaySession } from './replay.js';
-import { screenSession } from './screen.js';
+import { type ScreenOptions, screenSession } from './screen.js';
 import type { SessionTrace } from './session-events.js';
 
 export interface FindResult {
@@ -12,11 +12,11 @@ export interface FindResult {
   drops: Drop[];
 }
 
-export function findWork(traces: SessionTrace[]): FindResult {
+export function findWork(traces: SessionTrace[], screen: ScreenOptions = { secrets: true }): FindResult {
   const result: FindResult = { works: [], drops: [] };
   const seen = new Set<string>();
   traces.forEach((trace, session) => {
-    const screened = screenSession(trace);
+    const screened = screenSession(trace, screen);
     if (screened) {
       result.drops.push(screened);
       return;

@@ -1,4 +1,6 @@
 /** Sessions that must not become tasks at all, whatever work is in them. Stage 1 of formats.md 5.2. */
+
+import { findTokens } from '../sanitize/tokens.js';
 import { type Drop, drop } from './find-repair.js';
 import type { SessionTrace } from './session-events.js';
 
@@ -8,12 +10,18 @@ const REWARD_WRITE =
   /(?:>|\btee\b|\bcp\b|\bmv\b|open\(|write)[^\n]{0,80}\/logs\/verifier|\/logs\/verifier\/reward\.(?:txt|json)/;
 const TEST_MOUNT_WRITE = /(?:>>?|\btee(?:\s+-a)?|\bsed\s+-i\S*\s+\S+|\b(?:cp|mv)\s+\S+)\s+\/tests\//;
 
+export interface ScreenOptions {
+  /** Leave out sessions that hold a credential. Off for those whose sanitized copy is what becomes a task. */
+  secrets: boolean;
+}
+
 /** The first reason to leave the session out, or null. */
-export function screenSession(trace: SessionTrace): Drop | null {
+export function screenSession(trace: SessionTrace, { secrets }: ScreenOptions): Drop | null {
   for (const event of trace.events) {
     if (event.kind === 'text' && NOTICE.test(event.text)) return drop('screen', 'blocked');
     const text = event.kind === 'call' ? `${JSON.stringify(event.arguments)}\n${event.output ?? ''}` : event.text;
     if (CANARY.test(text)) return drop('screen', 'canary');
+    if (secrets && findTokens(text).length > 0) return drop('screen', 'secret');
     if (event.kind !== 'call') continue;
     const authored = Object.values(event.arguments)
       .filter((value) => typeof value === 'string')

@@ -86,6 +86,13 @@ describe('findWork: repair', () => {
     ]);
   });
 
+  it('leaves out a session that holds a credential, unless its sanitized copy is used', () => {
+    const token = `ghp_${'aB3dE5gH7jK9'.repeat(3)}`;
+    const trace = session(user(), fail, ...reads, bash('env', 0, `GH=${token}`), fix, pass);
+    expect(findWork([trace]).drops).toEqual([{ stage: 'screen', reason: 'screen:secret' }]);
+    expect(findWork([trace], { secrets: false }).works).toHaveLength(1);
+  });
+
   it('counts the second of two equal sessions as a duplicate', () => {
     const events = [user(), fail, ...reads, fix, pass];
     const { works, drops } = findWork([session(...events), session(...events)]);
@@ -115,7 +122,8 @@ describeShared('the labelled sessions of pi', (shared) => {
   const dir = temporaryFolder();
   it('are answered as before or better', async () => {
     mkdirSync(join(dir, 'tasks'));
-    await promisify(execFile)('tar', ['xzf', join(shared, 'corpus', 'tasks.tar.gz'), '-C', join(dir, 'tasks')]);
+    const archive = join(shared, 'corpus', 'tasks.tar.gz');
+    await promisify(execFile)('tar', ['xzf', archive, '--exclude=*/trees/*', '-C', join(dir, 'tasks')]);
     const counts = { right: 0, missed: 0, extra: 0, wrongState: 0, cases: 0 };
     const base = join(dir, 'tasks', 'corpus', 'shared');
     for (const name of readdirSync(base).filter((entry) => existsSync(join(base, entry, 'expected.json')))) {
@@ -135,10 +143,9 @@ describeShared('the labelled sessions of pi', (shared) => {
       counts.extra += found.filter(({ check }) => !wanted.some((label) => label.check === check)).length;
     }
     expect(counts.cases).toBeGreaterThanOrEqual(45);
-    // One session holds a credential, which is screened where the sanitizer stands before this step.
-    expect(counts).toMatchObject({ missed: 0, wrongState: 0, extra: 1 });
+    expect(counts).toMatchObject({ missed: 0, wrongState: 0, extra: 0 });
     expect(counts.right).toBeGreaterThanOrEqual(22);
-  });
+  }, 120_000);
 });
 
 interface Expected {
