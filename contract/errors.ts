@@ -48,14 +48,28 @@ export class TackroomError extends Error {
 
 const KNOWN = new Set<string>(ERROR_CODES);
 
+/** What to do where the thrower, native code above all, gave no hint of its own. */
+const HINTS: Partial<Record<ErrorCode, string>> = {
+  ADDON_MISSING: 'Run: npm run setup',
+  MODEL_NOT_FOUND: 'Name a folder with config.json, model.safetensors and tokenizer.json.',
+  MODEL_UNSUPPORTED: 'Use a model of a supported architecture; `tackroom models list` shows what is there.',
+  MODEL_CORRUPT: 'Copy or download the model again; the file is left as it is.',
+  ADAPTER_CORRUPT: 'Copy or train the adapter again; the file is left as it is.',
+  ADAPTER_MISMATCH: 'Use the adapter with the base model it was trained on.',
+  CONTEXT_FULL: 'Shorten the conversation or use a model with a longer context.',
+  OUT_OF_MEMORY: 'Close other programs or use a smaller model.',
+  DEADLINE: 'The machine may be busy; try again.',
+};
+
 /** Any thrown value as a serialisable shape; unknown errors become INTERNAL (or DISK_FULL / IO by errno). */
 export function toErrorShape(error: unknown): ErrorShape {
-  if (error instanceof TackroomError) return { code: error.code, message: error.message, hint: error.hint };
+  if (error instanceof TackroomError)
+    return { code: error.code, message: error.message, hint: error.hint ?? HINTS[error.code] };
   const e = error as { code?: unknown; message?: unknown; hint?: unknown };
   const message = typeof e?.message === 'string' ? e.message : String(error);
   const raw = typeof e?.code === 'string' ? e.code : '';
   const hint = typeof e?.hint === 'string' ? e.hint : undefined;
-  if (KNOWN.has(raw)) return { code: raw as ErrorCode, message, hint };
+  if (KNOWN.has(raw)) return { code: raw as ErrorCode, message, hint: hint ?? HINTS[raw as ErrorCode] };
   if (raw === 'ENOSPC' || raw === 'EDQUOT' || raw === 'SQLITE_FULL')
     return {
       code: 'DISK_FULL',
