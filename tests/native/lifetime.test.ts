@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type NativeSequence, packageRoot } from '../../native/addon.js';
-import { addon, codeOf, generate, policyRows, tinyConfig, tinyModel, tokens } from './support.js';
+import { addon, codeOf, generate, policyRows, scratchDir, tinyConfig, tinyModel, tokens } from './support.js';
 
+const scratch = scratchDir();
 const sample = { temperature: 0, seed: 0 };
 
 describe('freed objects', () => {
