@@ -7,7 +7,7 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type CgroupHome, SandboxCgroups } from './cgroups.js';
 import { LAUNCHER_INSIDE } from './launcher.js';
-import { joinCgroups, resourceLimits } from './limit-options.js';
+import { joinCgroups, processesUnlimited, resourceLimits } from './limit-options.js';
 import type { SandboxDriver, SandboxProcess, SandboxSpec } from './sandbox.js';
 import { startSandbox } from './sandbox-process.js';
 import { type SystemParts, sandboxEnv, sandboxTree, type TreeEntry } from './system-tree.js';
@@ -88,10 +88,16 @@ export class BubblewrapDriver implements SandboxDriver {
     ];
     // Through a descriptor: the arguments of process 1 are readable inside and would tell where things lie outside.
     const optionsFd = String(FIRST_TEXT_FD + texts.push(options.map((word) => `${word}\0`).join('')) - 1);
+    const limits = resourceLimits(spec.limits, this.limits);
     const argv = [
       ...[this.parts.launcher, 'limit', ...joinCgroups(cgroups.dirs), '--', this.bwrap, '--args', optionsFd],
-      ...['--', LAUNCHER_INSIDE, 'limit', '--harden', ...resourceLimits(spec.limits, this.limits), '--', ...spec.argv],
+      ...['--', LAUNCHER_INSIDE, 'limit', '--harden', ...limits, '--', ...spec.argv],
     ];
-    return startSandbox(spec, { argv, env: sandboxEnv(spec, this.parts), texts }, cgroups);
+    const env = sandboxEnv(spec, this.parts);
+    return startSandbox(
+      spec,
+      { launcher: this.parts.launcher, argv, env, texts, countProcesses: processesUnlimited(this.limits) },
+      cgroups,
+    );
   }
 }

@@ -17,7 +17,7 @@ export interface CgroupHome {
 const PREFIX = 'tackroom-';
 /** Valid as bytes and as a number of processes. */
 const PROBE_LIMIT = '1048576';
-const REMOVE_ATTEMPTS = 100;
+const REMOVE_ATTEMPTS = 500;
 const REMOVE_PAUSE_MS = 20;
 let counter = 0;
 
@@ -128,16 +128,18 @@ export class SandboxCgroups {
     );
   }
 
-  /** Waits until the last process has left, then removes the groups. Throws the system's error after two seconds. */
+  /**
+   * Waits until the last process has left, then removes the groups. One that cannot be removed in ten seconds is left
+   * to the sweep of the next start.
+   */
   async remove(): Promise<void> {
     for (const dir of this.dirs) {
-      for (let attempt = 1; ; attempt++) {
+      for (let attempt = 1; attempt <= REMOVE_ATTEMPTS; attempt++) {
         try {
           rmdirSync(dir);
           break;
         } catch (error) {
           if ((error as NodeJS.ErrnoException).code === 'ENOENT') break;
-          if (attempt === REMOVE_ATTEMPTS) throw error;
           await new Promise((resolve) => setTimeout(resolve, REMOVE_PAUSE_MS));
         }
       }

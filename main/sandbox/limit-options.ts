@@ -6,8 +6,8 @@ const OPEN_FILES = 4096;
 /**
  * Resource limits of each process. Without control groups memory is limited as private writable memory (RLIMIT_DATA):
  * address space would not do, since V8 reserves far more than it uses. Processes are counted per user namespace
- * (Linux 5.14 and later); for root's user id the kernel does not enforce that limit, so there only a control group
- * bounds their number.
+ * (Linux 5.14 and later); for root's user id the kernel does not enforce that limit, so there, without a control
+ * group, they are counted from outside.
  */
 export function resourceLimits(limits: SandboxLimits, enforcedBy: SandboxDriver['limits']): string[] {
   return [
@@ -20,3 +20,7 @@ export function resourceLimits(limits: SandboxLimits, enforcedBy: SandboxDriver[
 }
 
 export const joinCgroups = (dirs: string[]): string[] => dirs.flatMap((dir) => ['--cgroup', dir]);
+
+/** True where neither a control group nor the kernel's limit per user bounds the number of processes. */
+export const processesUnlimited = (enforcedBy: SandboxDriver['limits']): boolean =>
+  enforcedBy === 'rlimit' && process.geteuid?.() === 0;

@@ -1,7 +1,7 @@
 /** A running sandbox, whichever driver started it: its streams, its end, and what runs inside. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Readable, Writable } from 'node:stream';
+import type { Duplex, Readable, Writable } from 'node:stream';
 import { TackroomError } from '../../contract/errors.js';
 import type { SandboxCgroups } from './cgroups.js';
 import { descendants, type HostProcess, identity } from './process-tree.js';
@@ -9,12 +9,19 @@ import type { SandboxExit, SandboxProcess, SandboxSpec } from './sandbox.js';
 
 const STRAY_ROUNDS = 200;
 const STRAY_PAUSE_MS = 3;
+const PROCESS_COUNT_MS = 200;
+/** After the three standard ones. */
+const FIRST_FD = 3;
 
 export interface Launch {
+  /** Host path of Tackroom's launcher; it guards what `argv` starts. */
+  launcher: string;
   argv: string[];
   env: Record<string, string>;
-  /** Texts the command reads from descriptors 3, 4, … */
+  /** Texts the command reads from descriptors 3, 4, …. */
   texts: string[];
+  /** Nothing else limits the number of processes here: count them, and end the sandbox when there are too many. */
+  countProcesses: boolean;
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {
@@ -35,23 +42,28 @@ class RunningSandbox implements SandboxProcess {
 
   constructor(
     private readonly child: ChildProcess,
+    private readonly lifeline: Duplex,
     private readonly spec: SandboxSpec,
     cgroups: SandboxCgroups,
+    countProcesses: boolean,
   ) {
     this.stdin = child.stdin as Writable;
     this.stdout = child.stdout as Readable;
     this.stderr = child.stderr as Readable;
     // A command that ends without reading its input is no error of ours.
     this.stdin.on('error', () => undefined);
-    this.exit = this.#watch(cgroups);
+    this.exit = this.#watch(cgroups, countProcesses);
   }
 
-  async #watch(cgroups: SandboxCgroups): Promise<SandboxExit> {
+  async #watch(cgroups: SandboxCgroups, countProcesses: boolean): Promise<SandboxExit> {
     const ended = once(this.child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
     const { wallMs } = this.spec.limits;
     const timer = wallMs === null ? undefined : setTimeout(() => this.#endByWall(), wallMs);
+    const counter = countProcesses ? setInterval(() => this.#endByNumber(), PROCESS_COUNT_MS) : undefined;
     const [code, endSignal] = await ended;
     clearTimeout(timer);
+    clearInterval(counter);
+    this.lifeline.destroy();
     const memory = code !== 0 && cgroups.hitMemoryLimit();
     await cgroups.remove();
     return { code, signal: endSignal, limit: this.#wallReached ? 'wall' : memory ? 'memory' : null };
@@ -62,9 +74,13 @@ class RunningSandbox implements SandboxProcess {
     this.kill();
   }
 
-  /** The launcher outside is not in it; the first entry is process 1. */
+  #endByNumber(): void {
+    if (this.#inside().length > this.spec.limits.processes) this.kill();
+  }
+
+  /** Without the guard and the launcher under it, which stand outside; the first entry is process 1. */
   #inside(): HostProcess[] {
-    return this.child.pid === undefined ? [] : descendants(this.child.pid);
+    return this.child.pid === undefined ? [] : descendants(this.child.pid).slice(1);
   }
 
   keepRunning(): void {
@@ -108,11 +124,8 @@ class RunningSandbox implements SandboxProcess {
   }
 
   kill(): void {
-    const pid = this.child.pid;
-    if (pid === undefined || this.child.exitCode !== null || this.child.signalCode !== null) return;
-    // The end of process 1 ends all of its namespace; the launcher outside then collects it, so `exit` is the end of all.
-    const init = descendants(pid).find((found) => found.parent === pid);
-    signal(init?.pid ?? pid, 'SIGKILL');
+    // The guard sees it and kills everything; also when this process is gone, which closes it as well.
+    this.lifeline.destroy();
   }
 }
 
@@ -122,17 +135,18 @@ export async function startSandbox(
   launch: Launch,
   cgroups: SandboxCgroups,
 ): Promise<SandboxProcess> {
-  const [file = '', ...args] = launch.argv;
-  const child = spawn(file, args, {
+  const lifelineFd = FIRST_FD + launch.texts.length;
+  const child = spawn(launch.launcher, ['guard', String(lifelineFd), '--', ...launch.argv], {
     env: launch.env,
-    stdio: ['pipe', 'pipe', 'pipe', ...launch.texts.map(() => 'pipe' as const)],
+    stdio: ['pipe', 'pipe', 'pipe', ...launch.texts.map(() => 'pipe' as const), 'pipe'],
   });
   launch.texts.forEach((text, at) => {
-    const pipe = child.stdio[at + 3] as Writable;
+    const pipe = child.stdio[FIRST_FD + at] as Writable;
     pipe.on('error', () => undefined);
     pipe.end(text);
   });
-  const running = new RunningSandbox(child, spec, cgroups);
+  const lifeline = child.stdio[lifelineFd] as Duplex;
+  lifeline.on('error', () => undefined);
   try {
     await once(child, 'spawn');
   } catch (cause) {
@@ -140,9 +154,9 @@ export async function startSandbox(
     throw new TackroomError(
       'NO_SANDBOX',
       `The sandbox ${spec.name} could not be started.`,
-      `Check that ${file} can be run.`,
+      `Check that ${launch.launcher} can be run.`,
       { cause },
     );
   }
-  return running;
+  return new RunningSandbox(child, lifeline, spec, cgroups, launch.countProcesses);
 }

@@ -1,6 +1,6 @@
 /** Driver over Tackroom's own launcher: user namespaces without further tools. Needs Linux 5.12. */
 import { type CgroupHome, SandboxCgroups } from './cgroups.js';
-import { joinCgroups, resourceLimits } from './limit-options.js';
+import { joinCgroups, processesUnlimited, resourceLimits } from './limit-options.js';
 import type { SandboxDriver, SandboxProcess, SandboxSpec } from './sandbox.js';
 import { startSandbox } from './sandbox-process.js';
 import { type SystemParts, sandboxEnv, sandboxTree, type TreeEntry } from './system-tree.js';
@@ -35,6 +35,11 @@ export class UsernsDriver implements SandboxDriver {
     const cgroups = SandboxCgroups.create(this.cgroupHome, spec.limits);
     const limits = [...joinCgroups(cgroups.dirs), ...resourceLimits(spec.limits, this.limits)];
     const argv = [this.parts.launcher, 'isolate', ...tree, ...limits, '--chdir', spec.cwd, '--', ...spec.argv];
-    return startSandbox(spec, { argv, env: sandboxEnv(spec, this.parts), texts: [] }, cgroups);
+    const env = sandboxEnv(spec, this.parts);
+    return startSandbox(
+      spec,
+      { launcher: this.parts.launcher, argv, env, texts: [], countProcesses: processesUnlimited(this.limits) },
+      cgroups,
+    );
   }
 }

@@ -1,7 +1,8 @@
 // sandbox-launch: starts a command with fewer rights than its parent has. Linux only.
 //
+//   sandbox-launch guard FD -- COMMAND...    runs it, and kills all that came of it when the other end of FD is closed
 //   sandbox-launch isolate [TREE...] [LIMIT...] [--chdir DIR] -- COMMAND...   own namespaces and file tree
-//   sandbox-launch limit [LIMIT...] [--follow] [--lifeline FD] [--harden] -- COMMAND...   (used around bubblewrap)
+//   sandbox-launch limit [LIMIT...] [--harden] -- COMMAND...                  only limits (used around bubblewrap)
 //   sandbox-launch forward PORT SOCKET -- COMMAND...                          loopback port -> unix socket, then exec
 //
 //   TREE:  --ro HOST INSIDE | --rw HOST INSIDE | --symlink TEXT INSIDE | --tmpfs BYTES INSIDE |
@@ -10,7 +11,6 @@
 //
 // Exit code: the command's, 128 + signal when it was killed, 125 when the sandbox could not be made (reason on stderr).
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -23,7 +23,9 @@
 #include <vector>
 
 #include "check.h"
+#include "execute.h"
 #include "forward.h"
+#include "guard.h"
 #include "limits.h"
 #include "mount_tree.h"
 #include "namespaces.h"
@@ -36,14 +38,6 @@ namespace {
 
 constexpr int kSetupFailed = 125;
 
-[[noreturn]] void execute(const std::vector<std::string>& command) {
-  std::vector<char*> arguments;
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  execvp(arguments[0], arguments.data());
-  throw std::system_error(errno, std::generic_category(), "run " + command[0]);
-}
-
 /// /proc/1/cmdline is readable inside; it must not tell where things lie on the host.
 void hide_arguments(int argc, char** argv) {
   for (int at = 0; at < argc; ++at) std::memset(argv[at], 0, std::strlen(argv[at]));
@@ -53,14 +47,6 @@ void hide_arguments(int argc, char** argv) {
 void die_with(pid_t parent) {
   check(prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0), "follow the parent");
   if (getppid() != parent) _exit(kSetupFailed);
-}
-
-/// bubblewrap's process 1 asks to die with its parent only some time after its start; a caller that is gone by then, or
-/// has given up, has closed its end of the lifeline.
-void leave_unless_alive(int lifeline) {
-  pollfd end{lifeline, POLLIN, 0};
-  if (check(poll(&end, 1, 0), "look at the lifeline") > 0) _exit(kSetupFailed);
-  close(lifeline);
 }
 
 /// Process 1 inside. `start` is a pipe from the launcher: its end without a byte means that the launcher is gone.
@@ -110,8 +96,6 @@ int isolate(int argc, char** argv) {
 
 int limit(int argc, char** argv) {
   const Options options = parse_options(argc - 2, argv + 2);
-  if (options.follow) die_with(getppid());
-  if (options.lifeline >= 0) leave_unless_alive(options.lifeline);
   join_cgroups(options.limits.cgroups);
   if (!options.cwd.empty()) check(chdir(options.cwd.c_str()), "enter " + options.cwd);
   if (options.harden) {
@@ -128,12 +112,18 @@ int forward(int argc, char** argv) {
   execute({argv + 5, argv + argc});
 }
 
+int run_guard(int argc, char** argv) {
+  if (argc < 5 || std::string(argv[3]) != "--") throw std::invalid_argument("usage: guard FD -- COMMAND...");
+  return guard(std::stoi(argv[2]), {argv + 4, argv + argc});
+}
+
 int dispatch(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
+  if (mode == "guard") return run_guard(argc, argv);
   if (mode == "isolate") return isolate(argc, argv);
   if (mode == "limit") return limit(argc, argv);
   if (mode == "forward") return forward(argc, argv);
-  throw std::invalid_argument("first argument must be isolate, limit or forward");
+  throw std::invalid_argument("first argument must be guard, isolate, limit or forward");
 }
 
 }  // namespace

@@ -54,10 +54,6 @@ Options parse_options(int argc, char** argv) {
       options.cwd = value(flag);
     } else if (flag == "--harden") {
       options.harden = true;
-    } else if (flag == "--follow") {
-      options.follow = true;
-    } else if (flag == "--lifeline") {
-      options.lifeline = std::stoi(value(flag));
     } else {
       throw std::invalid_argument("unknown option " + flag);
     }

@@ -28,10 +28,6 @@ struct Options {
   Limits limits;
   std::string cwd;
   bool harden = false;
-  /// End when the parent does.
-  bool follow = false;
-  /// Descriptor whose other end the caller holds; -1: none.
-  int lifeline = -1;
   std::vector<std::string> command;
 };
 

@@ -6,8 +6,6 @@
 #include "check.h"
 
 namespace sandbox {
-namespace {
-
 sigset_t handled_signals() {
   sigset_t set;
   sigemptyset(&set);
@@ -15,7 +13,7 @@ sigset_t handled_signals() {
   return set;
 }
 
-}  // namespace
+int exit_code(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
 void block_signals() {
   const sigset_t set = handled_signals();
@@ -40,7 +38,7 @@ int supervise(int child) {
     int status = 0;
     for (int pid = waitpid(-1, &status, WNOHANG); pid > 0; pid = waitpid(-1, &status, WNOHANG)) {
       if (pid != child) continue;
-      return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+      return exit_code(status);
     }
   }
 }

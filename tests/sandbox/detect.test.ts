@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { detectSandbox, requireSandbox } from '../../main/sandbox/detect.js';
 import { resolvePython } from '../../main/sandbox/python.js';
-import { workingDrivers } from './drivers.js';
+import { UsernsDriver } from '../../main/sandbox/userns.js';
+import { LIMITS, workingDrivers } from './drivers.js';
 
 const cases = await workingDrivers();
 
@@ -32,6 +33,12 @@ describe('finding a sandbox', () => {
     expect(driver).not.toBeNull();
     expect(checks.find((check) => check.name === driver?.name)).toMatchObject({ ok: true });
     expect(checks.find((check) => check.name === driver?.name)?.detail).toContain(driver?.limits);
+  });
+
+  it.skipIf(process.platform !== 'linux')('says so when the launcher cannot be run', async () => {
+    const driver = new UsernsDriver({ launcher: '/nowhere/sandbox-launch', python: null }, null);
+    const spec = { name: 'x', argv: ['true'], env: {}, cwd: '/', mounts: [], limits: LIMITS };
+    await expect(driver.spawn(spec)).rejects.toMatchObject({ code: 'NO_SANDBOX' });
   });
 
   it.skipIf(process.platform !== 'linux')('resolves python3 to an interpreter, not to a shim', async () => {

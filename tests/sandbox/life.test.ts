@@ -47,7 +47,9 @@ describe.skipIf(cases.length === 0).each(cases)('the life of a sandbox by $label
 
   it('notices that a kept process is gone', async () => {
     const sandbox = await driver.spawn(
-      shell('(sleep 60 & echo $! > /tmp/pid); echo ready; read; kill $(cat /tmp/pid); echo killed; read'),
+      shell(
+        '(sleep 60 & echo $! > /tmp/pid); echo ready; read; p=$(cat /tmp/pid); kill $p; while kill -0 $p 2>/dev/null; do sleep 0.05; done; echo killed; read',
+      ),
     );
     await says(sandbox, 'ready');
     sandbox.keepRunning();

@@ -1,21 +1,18 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { findCgroupHome } from '../../main/sandbox/cgroups.js';
 import { runInSandbox } from '../../main/sandbox/run.js';
 import { LIMITS, shell, workingDrivers } from './drivers.js';
 
 const cases = await workingDrivers();
 const isRoot = process.getuid?.() === 0;
 
-/** Names of control groups of this process that still exist. */
+/** Control groups of this process that still exist. */
 function leftoverGroups(): string[] {
-  const roots = ['/sys/fs/cgroup/memory', '/sys/fs/cgroup/pids', '/sys/fs/cgroup'].filter((path) => existsSync(path));
-  return roots.flatMap((root) =>
-    readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) =>
-      name.includes(`tackroom-${process.pid}-`),
-    ),
-  );
+  const parents = findCgroupHome()?.parents ?? [];
+  return parents.flatMap((dir) => readdirSync(dir).filter((name) => name.startsWith(`tackroom-${process.pid}-`)));
 }
 
 describe.skipIf(cases.length === 0).each(cases)('limits by $label', ({ driver }) => {
@@ -34,6 +31,14 @@ describe.skipIf(cases.length === 0).each(cases)('limits by $label', ({ driver })
     const seen = Number(run.stdout.trim() || 0);
     expect(seen).toBeLessThanOrEqual(26);
     expect(run.limit === 'wall' || run.code !== 0).toBe(true);
+  });
+
+  it('end a sandbox whose processes become too many', async () => {
+    const script = 'for i in $(seq 300); do sleep 30 & done 2>/dev/null; wait';
+    const run = await runInSandbox(driver, shell(script, { limits: { ...LIMITS, processes: 24, wallMs: 2000 } }));
+    // Where the number is bounded beforehand it never gets that far, and the wall clock ends it.
+    expect(run.code).toBe(128 + 9);
+    if (driver.limits === 'rlimit' && isRoot) expect(run.limit).toBeNull();
   });
 
   it('end a sandbox at its wall-clock time', async () => {
