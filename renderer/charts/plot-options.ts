@@ -46,7 +46,7 @@ export function plotOptions(handlers: PlotHandlers, palette: Palette, width: num
     cursor: {
       sync: { key: SYNC_KEY, scales: ['x', null] },
       drag: { x: true, y: false, setScale: false, dist: MIN_DRAG_PX },
-      points: { size: 8 },
+      points: { size: 8, fill: (_, i) => strokeOf(handlers.spec(), i, palette) },
       y: false,
       bind: { dblclick: () => resetOnDoubleClick(handlers) },
     },
@@ -93,6 +93,12 @@ function seriesOptions({ label, colour, kind }: ChartSeries, palette: Palette): 
         paths: uPlot.paths.bars?.({ size: [0.7, 14] }),
       };
   }
+}
+
+/** `index` counts from 1: uPlot's series 0 is the step axis. */
+function strokeOf(spec: ChartSpec, index: number, palette: Palette): string {
+  const series = spec.series[index - 1];
+  return series ? palette.series[series.colour] : palette.axis;
 }
 
 const formatTick = (spec: ChartSpec, tick: number): string => (spec.formatTick ?? spec.format)(tick);

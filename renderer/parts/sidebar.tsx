@@ -30,7 +30,7 @@ export function Sidebar({ onHelp }: { onHelp(): void }) {
       <ul>
         {TOP.map(({ screen, icon }) => (
           <li key={screen}>
-            <Link to={{ screen }} className="nav" current={screen === current}>
+            <Link to={{ screen }} className="nav" label={S.screens[screen]} current={screen === current}>
               {icon}
               <span>{S.screens[screen]}</span>
               <span className="nav-key">{SHORTCUTS[screen][0]}</span>
@@ -39,11 +39,11 @@ export function Sidebar({ onHelp }: { onHelp(): void }) {
         ))}
       </ul>
       <div className="sidebar-foot">
-        <button type="button" className="nav" onClick={cycle}>
+        <button type="button" className="nav" aria-label={S.theme[theme]} onClick={cycle}>
           <ThemeIcon />
           <span>{S.theme[theme]}</span>
         </button>
-        <button type="button" className="nav" onClick={onHelp}>
+        <button type="button" className="nav" aria-label={S.help.open} onClick={onHelp}>
           <KeyboardIcon />
           <span>{S.help.open}</span>
           <span className="nav-key">?</span>
