@@ -10,6 +10,7 @@ import { openBrowser, untilAborted } from '../cli/serve.js';
 import { findPi } from '../harness/find-pi.js';
 import { requireSandbox } from '../sandbox/detect.js';
 import { defaultHome } from '../services/paths.js';
+import { cleanDemo } from './clean.js';
 import type { DemoContext } from './context.js';
 import { runDemo } from './demo.js';
 import { takeLock } from './lock.js';
@@ -50,8 +51,7 @@ export async function demoCommand(options: DemoOptions, io: CommandIo): Promise<
   const progress = new Progress(io);
   const say = (text: string): void => progress.line(text);
   if (options.clean) {
-    rmSync(root, { recursive: true, force: true });
-    say(`Removed ${root}.`);
+    say(cleanDemo(root));
     return 0;
   }
   const seed = Number(options.seed);
