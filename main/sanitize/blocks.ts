@@ -10,7 +10,7 @@ export function findBlocks(text: string): Span[] {
   const out: Span[] = [];
   for (const match of matchesOf(BEGIN, text)) {
     const from = match.index + match[0].length;
-    const limit = text.slice(from, from + MAX_BODY);
+    const limit = text.slice(from, bodyLimit(text, from));
     if (!/^(?:\\{1,4}[nr]|\s)/.test(limit)) continue;
     const closing = limit.indexOf(`-----END ${match[1]}-----`);
     out.push(...bodyLines(limit, closing < 0 ? openEnd(limit) : closing, from));
@@ -52,4 +52,10 @@ function bodyLines(limit: string, length: number, from: number): Span[] {
     });
   }
   return out;
+}
+
+/** A body ends where the next key begins; so every character is looked at once. */
+function bodyLimit(text: string, from: number): number {
+  const next = text.indexOf('-----BEGIN', from);
+  return Math.min(next < 0 ? text.length : next, from + MAX_BODY);
 }

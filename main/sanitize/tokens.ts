@@ -6,7 +6,7 @@ import type { Span } from './span.js';
 import { TOKEN_SHAPES } from './token-shapes.js';
 
 const ANY = new RegExp(
-  `(?:(?<![A-Za-z0-9])|(?<=\\\\[nrt]))(?:${TOKEN_SHAPES.map(([, pattern]) => pattern).join('|')})`,
+  `(?:(?<![A-Za-z0-9])|(?<=\\\\[nrt])|(?<=\\u001b\\[[\\d;]{0,12}m))(?:${TOKEN_SHAPES.map(([, pattern]) => pattern).join('|')})`,
   'g',
 );
 const EACH = TOKEN_SHAPES.map(([family, pattern]) => ({ family, regex: new RegExp(`^(?:${pattern})`) }));

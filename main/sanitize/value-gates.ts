@@ -33,7 +33,7 @@ export function isTokenValue(value: string): boolean {
   if (value.length < 12 || cannotBeSecret(value) || /\s/.test(value)) return false;
   if (/^[A-Za-z]+$/.test(value)) return value.length >= 28 && entropy(value) > 4;
   if (/^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+$/.test(value) && !/\d{2}/.test(value)) return false;
-  if (/^[a-z]+(?:[-_.:/][a-z]+)*\d{0,2}$/i.test(value) || /^v?\d+(?:\.\d+)+/.test(value)) return false;
+  if (/^[a-z]+(?:[-_.:/][a-z]+)*[-_:]?\d{0,3}$/i.test(value) || /^v?\d+(?:\.\d+)+/.test(value)) return false;
   return entropy(value) >= (/^[\da-f-]+$/i.test(value) ? 2.6 : 3);
 }
 

@@ -50,7 +50,7 @@ describe('hostile input', () => {
         expect(second).toEqual(first);
         expect(['allow', 'suspicious', 'block']).toContain(first.verdict);
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 
@@ -63,7 +63,7 @@ describe('hostile input', () => {
         ),
         (args) => void verdictOn('bash', args),
       ),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -99,8 +99,9 @@ describe('hostile input', () => {
     ['atexit', (n) => `python3 -c "${'atexit '.repeat(n)}"`],
   ];
   test.each(bombs)('%s cost no more than linear time', (_, make) => {
-    const start = performance.now();
+    const start = process.cpuUsage();
     bash(make(40_000));
-    expect(performance.now() - start).toBeLessThan(2000);
+    const { user, system } = process.cpuUsage(start);
+    expect((user + system) / 1000).toBeLessThan(1500);
   });
 });
