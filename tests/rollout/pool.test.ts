@@ -26,6 +26,7 @@ const scripts: Record<string, Script> = {
   fails: commands('echo 40 > out.txt'),
   kills: commands('kill -9 -1'),
   lasts: commands('sleep 7401'),
+  naps: commands('sleep 3.7401'),
   refuses: () => ({ status: 403 }),
 };
 
@@ -146,9 +147,9 @@ describe.skipIf(!pi || !driver)('a rollout pool (needs the installed pi and a sa
   });
 
   it('survives a gateway that dies under it: no score, and the next job works', async () => {
-    setTimeout(() => void gateway.kill(), 700);
-    const first = runAll([job('lasts', { deadlineMs: 2500 })]);
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    const first = runAll([job('naps')]);
+    while (running('sleep 3.7401') === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    await gateway.kill();
     gateway = await startScriptedGateway(rpcPath, scriptFor);
     const { results, summary } = await first;
     expect(results[0]).toMatchObject({ verifier: null, reward: null, trace: [] });
