@@ -72,7 +72,9 @@ export class Recorder {
   /** Commits a request. Errors of the disk pass through (`SQLITE_FULL`, …); nothing of the request is then stored. */
   record(entry: NewRequest): Request {
     const chain = chainOf(entry.messages);
-    const request = this.store.transaction(() => this.#write(entry, chain));
+    const write = (): Request => this.#write(entry, chain);
+    // A rollout can be run again; what a person did cannot.
+    const request = entry.session.origin === 'rollout' ? this.store.transaction(write) : this.store.durably(write);
     this.#sessions.bind(entry.session, request.sessionId);
     if (entry.tokens.promptIds.length > 0) this.#tokens.remember(request.sessionId, request.id, entry.tokens);
     return request;

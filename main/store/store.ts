@@ -93,8 +93,10 @@ type Collections = { readonly [K in RecordKind]: Collection<K> };
 export interface Store extends Collections {
   readonly db: Database;
   readonly home: string;
-  /** Runs `work` in one transaction. */
+  /** Runs `work` in one transaction. Committed work survives the death of this process. */
   transaction<T>(work: () => T): T;
+  /** The same, and on the disk when it returns: it survives a power cut. Costs one flush, about 1 to 10 ms. */
+  durably<T>(work: () => T): T;
   setting(key: string): unknown;
   setSetting(key: string, value: unknown): void;
   close(): void;
@@ -111,6 +113,14 @@ export function openStore(home: string): Store {
     db,
     home,
     transaction: (work) => db.transaction(work).immediate(),
+    durably(work) {
+      db.pragma('synchronous = FULL');
+      try {
+        return db.transaction(work).immediate();
+      } finally {
+        db.pragma('synchronous = NORMAL');
+      }
+    },
     setting(key) {
       const row = db.prepare('SELECT value FROM setting WHERE key = ?').get(key) as { value: string } | undefined;
       return row && (JSON.parse(row.value) as unknown);
