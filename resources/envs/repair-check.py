@@ -81,6 +81,7 @@ def restore(settings):
 def run(settings):
     """-> (exit status, output, report or None); the status is None after a time-out."""
     nonce = secrets.token_hex(16)
+    before = processes()
     env = {"PATH": os.environ["PATH"], "HOME": "/tmp", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", **settings["env"]}
     readable, writable = os.pipe()
     os.set_inheritable(writable, True)
@@ -109,7 +110,7 @@ def run(settings):
             status = child.wait(settings["timeout_sec"])
         except subprocess.TimeoutExpired:
             status = None
-        kill_others()
+        kill_new(before)
         os.set_blocking(readable, False)
         try:
             report = os.read(readable, 65536).decode("utf-8", "replace")
@@ -130,32 +131,34 @@ def parse_report(text, nonce):
         return None
 
 
-def kill_others():
-    """Ends every process but this one, its parents and the first, until none is left."""
-    keep = {1}
-    pid = os.getpid()
-    while pid > 0:
-        keep.add(pid)
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            pid = int(file.read().rpartition(")")[2].split()[1])
+def processes():
+    """Living processes as (id, start time): an id alone may be used again."""
+    found = set()
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
+                fields = file.read().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if fields[0] not in ("Z", "X"):
+            found.add((int(name), fields[19]))
+    return found
+
+
+def kill_new(before):
+    """Ends every process that was not there before, until none is left. A container's own first processes stay."""
     for _ in range(200):
-        others = [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) not in keep and alive(name)]
+        others = processes() - before
         if not others:
             return
-        for other in others:
+        for other, _start in others:
             try:
                 os.kill(other, signal.SIGKILL)
             except OSError:
                 pass
         time.sleep(0.005)
-
-
-def alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()[0] not in ("Z", "X")
-    except OSError:
-        return False
 
 
 def passed(settings, status, output, report):

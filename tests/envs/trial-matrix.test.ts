@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { buildRepairTask } from '../../main/envs/build-repair.js';
@@ -6,6 +6,7 @@ import { findWork } from '../../main/envs/find.js';
 import { makeDataTask } from '../../main/envs/generate/data-task.js';
 import { writeDataTask } from '../../main/envs/harbor-task.js';
 import { repairProject } from '../../main/envs/scripted-repair.js';
+import { runTaskCommand } from '../../main/envs/task-sandbox.js';
 import { checkTask, checkTasks, dropReason } from '../../main/envs/trial-matrix.js';
 import { describeSandbox } from './sandbox-support.js';
 import { bash, edit, read, session, temporaryFolder, user } from './support.js';
@@ -65,6 +66,28 @@ describeSandbox('the trial matrix', (driver) => {
         'writes-reward',
       ]),
     );
+  });
+
+  it('ends what the check left running but no process that was there before it', async () => {
+    const dir = join(root, 'beside');
+    await buildRepairTask(repairWork(), dir, { driver });
+    // Harbor's container runs `sh -c "sleep infinity"` beside the tests: without it there is no container.
+    const script = 'sleep 60 & keeper=$!; /tests/test.sh; cat /logs/verifier/reward.txt; kill -0 $keeper && echo kept';
+    const logs = join(root, 'beside-logs');
+    mkdirSync(logs);
+    const run = await runTaskCommand(driver, {
+      name: 'beside',
+      argv: ['bash', '-c', script],
+      cwd: '/work',
+      mounts: [
+        { source: join(dir, 'environment', 'files'), target: '/work', readonly: false },
+        { source: join(dir, 'tests'), target: '/tests', readonly: true },
+        { source: logs, target: '/logs/verifier', readonly: false },
+      ],
+      memoryBytes: 1024 ** 3,
+      timeoutMs: 20_000,
+    });
+    expect(run.output).toMatch(/\n0\nkept\n$/);
   });
 
   it('drops a task whose oracle fails or whose nop passes', async () => {
