@@ -27,6 +27,5 @@ await model.save(saved, 'BF16');
 console.log(`${progress.step} steps, ${(progress.seconds / 60).toFixed(1)} min.`);
 if (!values.keep) {
   for (const name of ['config.json', 'model.safetensors']) cpSync(join(saved, name), join(resources, name));
-  writeFileSync(`${JSON.stringify({ losses: progress.firstLosses }, null, 1)}\n`);
 }
 model.free();
