@@ -35,12 +35,17 @@ export function demoModelDir(): string {
 export function completeTokenizer(body: PiRequestBody, outDir: string, modelDir = demoModelDir()): void {
   const file = completedFile(body, modelDir);
   mkdirSync(outDir, { recursive: true });
+  // New files replace old ones whole: a running engine may have the old weights mapped.
+  const replace = (name: string, write: (path: string) => void) => {
+    const target = join(outDir, name);
+    write(`${target}.new`);
+    renameSync(`${target}.new`, target);
+  };
   for (const name of COPIED) {
-    if (existsSync(join(modelDir, name))) copyFileSync(join(modelDir, name), join(outDir, name));
+    const source = join(modelDir, name);
+    if (existsSync(source)) replace(name, (path) => copyFileSync(source, path));
   }
-  const target = join(outDir, 'tokenizer.json');
-  writeFileSync(`${target}.new`, JSON.stringify(file));
-  renameSync(`${target}.new`, target);
+  replace('tokenizer.json', (path) => writeFileSync(path, JSON.stringify(file)));
 }
 
 /** The complete `tokenizer.json` as an object. Throws PI_PROMPT_DIFFERS as above. */
