@@ -1,6 +1,9 @@
-import { describe, it } from 'vitest';
+import { describe, it, vi } from 'vitest';
 import { detectSandbox } from '../../main/sandbox/detect.js';
 import type { SandboxDriver } from '../../main/sandbox/sandbox.js';
+
+/** A case may start forty sandboxes: seconds on an idle machine, a minute on a crowded one. */
+vi.setConfig({ testTimeout: 180_000 });
 
 const { driver, checks } = await detectSandbox();
 
