@@ -7,6 +7,7 @@ import { recordedTrace } from '../envs/recorded-session.js';
 import { recordFound, recordTask } from '../envs/task-records.js';
 import { checkTask } from '../envs/trial-matrix.js';
 import { Recorder } from '../record/recorder.js';
+import { sanitizeSession } from '../sanitize/sanitize.js';
 import type { DemoContext } from './context.js';
 import { buildDataTasks } from './data-tasks.js';
 import type { SessionsResult } from './stage-sessions.js';
@@ -56,7 +57,9 @@ async function repairTasks(context: DemoContext): Promise<TasksResult> {
       'The recorded repair session is not in the store.',
       'Start over with `tackroom demo --fresh`.',
     );
-  const { works, drops } = findWork([recordedTrace(transcript, '/work')]);
+  // Tasks are built from the cleaned copy: what was planted must not travel into a task folder.
+  const { records } = sanitizeSession(transcript.steps);
+  const { works, drops } = findWork([recordedTrace({ ...transcript, steps: records }, '/work')]);
   const repairs = works.filter((work) => work.candidate.kind === 'repair');
   const candidates = recordFound(store, repairSessionId, repairs, drops);
   const result: TasksResult = { built: 0, kept: 0, dropped: {} };

@@ -19,7 +19,7 @@ import { Scheduler } from './scheduler.js';
 import { StreamText } from './stream-text.js';
 import { TrainerSession } from './trainer-session.js';
 
-const CACHE_TOKENS = 120_000;
+const CACHE_TOKENS = 60_000;
 
 interface Engine {
   model: NativeModel;

@@ -110,6 +110,8 @@ function blockedChart(steps: Step[]): ChartSpec {
     unit: S.run.charts.blockedUnit,
     x,
     format: (value) => formatFixed(value, 0),
+    // Calls are whole: a scale of 0 to 1 has no marks in between.
+    formatTick: (value) => (Number.isInteger(value) ? formatFixed(value, 0) : ''),
     fromZero: true,
     series: [{ label: S.run.series.blocked, colour: 'blocked', kind: 'bars', values: y }],
   };
