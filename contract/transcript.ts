@@ -46,6 +46,8 @@ export const TranscriptStep = z.discriminatedUnion('kind', [
     error: z.string().nullable(),
     /** Answered by the proxy, not sampled. */
     synthetic: z.boolean(),
+    /** Another server that answered; null: the engine. */
+    upstream: z.string().nullable(),
     /** A title or summary made beside the conversation. */
     auxiliary: z.boolean(),
   }),

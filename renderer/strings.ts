@@ -158,6 +158,7 @@ export const S = {
     promptTokens: (n: string) => `${n} in`,
     completionTokens: (n: string) => `${n} out`,
     synthetic: 'answered by the proxy',
+    upstream: 'another server',
     auxiliary: 'beside the conversation',
     before: 'before the recording',
     loadMore: (n: number) => `Show ${plural(n, 'more step', 'more steps')}`,

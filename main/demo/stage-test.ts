@@ -31,7 +31,7 @@ export interface TestOutcome {
 export async function runTests(context: DemoContext): Promise<TestOutcome> {
   const { app, plan, seed, driver, pi, signal, progress } = context;
   const { services } = app;
-  const { adapterHash, runId } = context.state.done.train as TrainResult;
+  const { adapterHash, runId, step } = context.state.done.train as TrainResult;
   const tasks = keptTasks(services.store, 'test', seed);
   const pool = await RolloutPool.create({
     workers: plan.workers,
@@ -53,7 +53,7 @@ export async function runTests(context: DemoContext): Promise<TestOutcome> {
         context: {
           runId,
           phase,
-          step: 0,
+          step: who === 'base' ? 0 : step,
           split: 'test',
           config: plan.run,
           adapter: who === 'base' ? null : adapterHash,

@@ -23,7 +23,7 @@ export interface Answer {
   cachedTokens: number;
   firstTokenMs: number | null;
   adapterHash: string | null;
-  /** No token ids: made by the proxy, or by an upstream server. */
+  /** Made by the proxy itself. */
   synthetic: boolean;
 }
 

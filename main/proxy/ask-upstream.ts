@@ -57,7 +57,7 @@ export async function askUpstream(
     cachedTokens,
     firstTokenMs,
     adapterHash: null,
-    synthetic: true,
+    synthetic: false,
   };
 }
 

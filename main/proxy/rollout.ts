@@ -80,7 +80,8 @@ export class Rollout implements Caller {
         ...answer.tokens,
         adapterHash: answer.adapterHash,
         finish: answer.finish,
-        synthetic: answer.synthetic,
+        // What came without token ids, from another server, cannot be trained on either.
+        synthetic: answer.synthetic || answer.tokens.completionIds.length === 0,
         blocked: served.blocked,
       },
       turn: { id: requestId, toolsHash: chat.tools.length > 0 ? 'tools' : null, promptNode },

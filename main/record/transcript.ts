@@ -33,6 +33,8 @@ export interface AssistantStep {
   status: Request['status'];
   error: string | null;
   synthetic: boolean;
+  /** Another server that answered, null: the engine. */
+  upstream: string | null;
   /** A title or a summary made beside the conversation. */
   auxiliary: boolean;
 }
@@ -110,6 +112,7 @@ function messageStep(message: ChatMessage, at: number): TranscriptStep {
     status: 'ok',
     error: null,
     synthetic: false,
+    upstream: null,
     auxiliary: false,
   };
 }
@@ -141,6 +144,7 @@ function answerStep(store: Store, messages: MessageStore, request: Request, auxi
     status: request.status,
     error: request.error,
     synthetic: request.synthetic,
+    upstream: request.upstream,
     auxiliary,
   };
 }

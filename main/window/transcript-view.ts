@@ -30,7 +30,7 @@ export function transcriptView(recorded: readonly RecordedStep[]): TranscriptSte
 
 function agentStep(step: AssistantStep): AgentStep {
   const { requestId, at, promptTokens, completionTokens, firstTokenMs, durationMs } = step;
-  const { adapterHash, finish, status, error, synthetic, auxiliary } = step;
+  const { adapterHash, finish, status, error, synthetic, upstream, auxiliary } = step;
   return {
     kind: 'agent',
     ...clip(step.text),
@@ -49,6 +49,7 @@ function agentStep(step: AssistantStep): AgentStep {
     status,
     error,
     synthetic,
+    upstream,
     auxiliary,
   };
 }

@@ -47,6 +47,12 @@ export const TranscriptStepView = memo(function TranscriptStepView({ step, expan
   );
 });
 
+function AnsweredBy({ step }: { step: AgentStep }) {
+  if (step.upstream !== null) return <span className="faint">{S.session.upstream}</span>;
+  if (step.synthetic) return null;
+  return step.adapterHash ? <code>{formatHash(step.adapterHash)}</code> : <span className="faint">{S.baseModel}</span>;
+}
+
 function AgentMeta({ step }: { step: AgentStep }) {
   if (step.requestId === null) return <span className="faint">{S.session.before}</span>;
   return (
@@ -54,7 +60,7 @@ function AgentMeta({ step }: { step: AgentStep }) {
       <span>{formatDuration(step.durationMs)}</span>
       <span>{S.session.promptTokens(formatCount(step.promptTokens))}</span>
       <span>{S.session.completionTokens(formatCount(step.completionTokens))}</span>
-      {step.adapterHash ? <code>{formatHash(step.adapterHash)}</code> : <span className="faint">{S.baseModel}</span>}
+      <AnsweredBy step={step} />
       {step.status !== 'ok' && <Pill tone="bad">{step.status}</Pill>}
       {step.finish === 'length' && <Pill tone="warn">{step.finish}</Pill>}
       {step.synthetic && <Pill tone="warn">{S.session.synthetic}</Pill>}

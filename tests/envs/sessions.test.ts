@@ -76,6 +76,7 @@ describe('recordedTrace', () => {
     status: 'ok',
     error: null,
     synthetic: false,
+    upstream: null,
     auxiliary: false,
     ...more,
   });

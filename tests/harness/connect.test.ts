@@ -158,15 +158,19 @@ describe('connecting pi', () => {
     await expect(connect({ harness: 'hermes' })).rejects.toMatchObject({ code: 'UNSUPPORTED' });
   });
 
-  it.skipIf(!pi)('is understood by the real pi (needs the installed pi)', async () => {
-    existing();
-    await connect();
-    const text = execFileSync(pi!.node, [pi!.cli, '--list-models', 'tackroom'], {
-      env: { PATH: process.env.PATH, HOME: root, PI_CODING_AGENT_DIR: dir, PI_OFFLINE: '1', PI_TELEMETRY: '0' },
-      cwd: root,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    expect(text).toMatch(/tackroom\s+demo/);
-  }, 60_000);
+  it.skipIf(!pi)(
+    'is understood by the real pi (needs the installed pi)',
+    async () => {
+      existing();
+      await connect();
+      const text = execFileSync(pi!.node, [pi!.cli, '--list-models', 'tackroom'], {
+        env: { PATH: process.env.PATH, HOME: root, PI_CODING_AGENT_DIR: dir, PI_OFFLINE: '1', PI_TELEMETRY: '0' },
+        cwd: root,
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      expect(text).toMatch(/tackroom\s+demo/);
+    },
+    60_000,
+  );
 });

@@ -101,7 +101,7 @@ it('passes text and reasoning on, holds tool calls for the guard, and records wi
   const request = rig.store.request.list()[0]!;
   expect(request).toMatchObject({
     upstream: baseUrl,
-    synthetic: true,
+    synthetic: false,
     adapterHash: null,
     promptTokens: 11,
     completionTokens: 5,

@@ -18,6 +18,7 @@ const assistant = (calls: string[]): AssistantStep => ({
   status: 'ok',
   error: null,
   synthetic: false,
+  upstream: null,
   auxiliary: false,
 });
 const result = (toolCallId: string, text: string): RecordedStep => ({ kind: 'tool', at: 2, toolCallId, text });
