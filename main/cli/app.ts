@@ -2,14 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { rollbackAdapter, swapAdapter } from '../adapters/registry.js';
-import { Recorder } from '../record/recorder.js';
 import { rendererDir } from '../services/paths.js';
-import { type Services, type ServicesOptions, startServices } from '../services/services.js';
-import { EventBus } from '../window/event-bus.js';
-import { connectLiveSources } from '../window/live-sources.js';
+import type { Services, ServicesOptions } from '../services/services.js';
+import { startBackend } from '../window/backend.js';
+import type { EventBus } from '../window/event-bus.js';
 import { startWindowServer, type WindowServer } from '../window/server.js';
-import { createWindowServices } from '../window/services.js';
 
 export interface App {
   services: Services;
@@ -32,49 +29,29 @@ export function windowToken(home: string): string {
   return token;
 }
 
+/** Errors: those of the services' start, and PORT_IN_USE for the window's port. */
 export async function startApp(options: ServicesOptions & { uiPort: number }): Promise<App> {
-  const services = await startServices(options);
+  const { services, bus, calls, stoppers, stop } = await startBackend(options);
   try {
-    const bus = new EventBus();
-    const stoppers = new Map<string, () => void>();
-    const { store } = services;
-    const recorder = new Recorder(store);
-    const reload = (): Promise<unknown> => services.gateway('routes.reload', {}, { timeoutMs: 5000 });
     const window = await startWindowServer({
       port: options.uiPort,
       token: windowToken(options.home),
       bus,
       staticDir: rendererDir(),
-      services: createWindowServices({
-        store,
-        bus,
-        engine: services.engineClient,
-        gateway: services.gatewayClient,
-        transcript: (id) => recorder.sessionTranscript(id),
-        swap: (harness, adapterId) => swapAdapter(store, reload, harness, adapterId),
-        rollback: (harness) => rollbackAdapter(store, reload, harness),
-        stopRun: async (id) => {
-          const stop = stoppers.get(id);
-          if (stop) stop();
-          else store.run.update(id, (run) => ({ ...run, status: 'stopped', updatedAt: Date.now() }));
-        },
-      }),
+      services: calls,
     });
-    const disconnect = connectLiveSources(bus, services.gatewayClient, services.engineClient);
-    await services.gatewayClient.connect();
     return {
       services,
       bus,
       window,
       stoppers,
       async stop() {
-        disconnect();
         await window.close();
-        await services.stop();
+        await stop();
       },
     };
   } catch (error) {
-    await services.stop();
+    await stop();
     throw error;
   }
 }

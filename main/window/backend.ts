@@ -1,8 +1,7 @@
 /** Everything behind a window: the running services, the events, and the window's calls answered from them. */
 import type { WindowServices } from '../../contract/api.js';
 import { rollbackAdapter, swapAdapter } from '../adapters/registry.js';
-import { MessageStore } from '../record/message-store.js';
-import { sessionTranscript } from '../record/transcript.js';
+import { Recorder } from '../record/recorder.js';
 import { type Services, type ServicesOptions, startServices } from '../services/services.js';
 import { EventBus } from './event-bus.js';
 import { connectLiveSources } from './live-sources.js';
@@ -22,14 +21,14 @@ const RELOAD_DEADLINE_MS = 5_000;
 
 function answerCalls(services: Services, bus: EventBus, stoppers: Map<string, () => void>): WindowServices {
   const { store } = services;
-  const messages = new MessageStore(store.db);
+  const recorder = new Recorder(store);
   const reload = (): Promise<unknown> => services.gateway('routes.reload', {}, { timeoutMs: RELOAD_DEADLINE_MS });
   return createWindowServices({
     store,
     bus,
     engine: services.engineClient,
     gateway: services.gatewayClient,
-    transcript: (id) => sessionTranscript(store, messages, id),
+    transcript: (id) => recorder.sessionTranscript(id),
     swap: (harness, adapterId) => swapAdapter(store, reload, harness, adapterId),
     rollback: (harness) => rollbackAdapter(store, reload, harness),
     async stopRun(id) {
