@@ -19,18 +19,19 @@ import {
   session,
 } from '../stubs/electron.js';
 
-const root = mkdtempSync(join(tmpdir(), 'tackroom-shell-'));
+const base = mkdtempSync(join(tmpdir(), 'tackroom-shell-'));
+const root = join(base, 'renderer');
 const stopped = vi.fn(async () => undefined);
 const backend = (): Backend => ({ services: {} as WindowServices, bus: new EventBus(), stop: stopped });
 const run = (startBackend: () => Promise<Backend>) => runShell({ startBackend, rendererDir: root });
 
 beforeAll(() => {
-  mkdirSync(join(root, 'assets'));
+  mkdirSync(join(root, 'assets'), { recursive: true });
   writeFileSync(join(root, 'index.html'), '<!doctype html><title>Tackroom</title>');
   writeFileSync(join(root, 'assets', 'app.js'), '1');
-  writeFileSync(join(root, '..', 'outside.js'), 'secret');
+  writeFileSync(join(base, 'outside.js'), 'secret');
 });
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+afterAll(() => rmSync(base, { recursive: true, force: true }));
 beforeEach(() => {
   app.removeAllListeners();
   session.defaultSession.removeAllListeners();

@@ -94,6 +94,7 @@ describe('the environment of steps', () => {
     writeFileSync(join(home, '.npmrc'), 'color=false\n');
     chmodSync(home, 0o500);
     const used = (await environment({ HOME: home })).HOME;
+    chmodSync(home, 0o700);
     // Root may write anywhere.
     if (process.getuid?.() !== 0) {
       expect(used).toBe(join(root, 'build', 'home'));
