@@ -49,9 +49,13 @@ function needTasks(config: RunConfig): { tasks: string; validation: string } {
   return { tasks: config.tasks, validation: config.validation };
 }
 
-const SECONDS_PER_ROLLOUT = 0.6;
+/** CPU seconds of a rollout of the demo model in pi, verifier included; resident bytes of engine and of one pi (docs/demo.md). */
+const SECONDS_PER_ROLLOUT = 0.25;
+const ENGINE_BYTES = 800 * 2 ** 20;
+const WORKER_BYTES = 230 * 2 ** 20;
+const PLAN_WORKERS = 4;
 
-/** Memory from shapes, time from a rate measured on two cores (docs/demo.md); it runs on this machine, so it costs nothing. */
+/** Predicted from rates measured with the demo model; it runs on this machine, so it costs nothing. */
 export async function trainPlanCommand(
   options: GlobalOptions & { file: string; json?: boolean },
   io: CommandIo,
@@ -63,19 +67,20 @@ export async function trainPlanCommand(
     config.steps * config.tasksPerStep * config.groupSize +
     (Math.ceil(config.steps / config.checkpointEvery) + 1) * counts.validation * config.validationSamples;
   const seconds = (rollouts * SECONDS_PER_ROLLOUT) / Math.max(1, cpus().length);
+  const memory = ENGINE_BYTES + PLAN_WORKERS * WORKER_BYTES;
   const plan = {
     ...counts,
     steps: config.steps,
     rollouts,
     seconds: Math.round(seconds),
-    memory_bytes: 600 * 2 ** 20,
-    free_memory_ok: totalmem() > 2 ** 31,
+    memory_bytes: memory,
+    free_memory_ok: totalmem() > memory,
     cost: 0,
   };
   if (options.json) io.stdout.write(`${JSON.stringify(plan)}\n`);
   else
     io.stdout.write(
-      `${plan.rollouts} rollouts on ${counts.tasks} tasks in ${config.steps} steps, about ${formatDuration(seconds * 1000)} on ${cpus().length} cores, ${plan.memory_bytes / 2 ** 20} MB, no cost.\n`,
+      `${plan.rollouts} rollouts on ${counts.tasks} tasks in ${config.steps} steps, about ${formatDuration(seconds * 1000)} on ${cpus().length} cores, ${Math.round(plan.memory_bytes / 2 ** 20)} MB, no cost.\n`,
     );
   return 0;
 }

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import type { Split, Task } from '../../contract/records.js';
 import { KIND_NAMES, makeDataTask } from '../envs/generate/data-task.js';
 import { writeDataTask } from '../envs/harbor-task.js';
-import { checkTasks, dropReason, type MatrixResult } from '../envs/trial-matrix.js';
+import { taskRecord } from '../envs/task-records.js';
+import { checkTasks } from '../envs/trial-matrix.js';
 import type { SandboxDriver } from '../sandbox/sandbox.js';
 import type { Store } from '../store/store.js';
 
@@ -62,14 +63,10 @@ export async function buildDataTasks(options: BuildTasksOptions): Promise<Task[]
       signal: options.signal,
       onResult: (result, index) => {
         const { plan, task, dir, contentHash } = made[index]!;
-        const reason = hashes.has(contentHash) ? 'duplicate' : dropReason(result);
+        const duplicate = hashes.has(contentHash);
         hashes.add(contentHash);
-        store.transaction(() => {
-          recordTrials(store, plan.id, result);
-          store.task.put({
-            id: plan.id,
-            version: 1,
-            createdAt: Date.now(),
+        const records = taskRecord(
+          {
             kind: task.kind,
             split: plan.split,
             source: plan.seed,
@@ -77,8 +74,16 @@ export async function buildDataTasks(options: BuildTasksOptions): Promise<Task[]
             dir,
             contentHash,
             question: task.question,
-            status: reason ? 'dropped' : 'kept',
-            reason,
+          },
+          result,
+        );
+        store.transaction(() => {
+          for (const trial of records.trials)
+            store.trial.put({ ...trial, id: `${plan.id}/${trial.name}`, taskId: plan.id });
+          store.task.put({
+            ...records.task,
+            id: plan.id,
+            ...(duplicate && { status: 'dropped', reason: 'duplicate' }),
           });
         });
         options.onProgress?.(all.length - missing.length + index + 1, all.length);
@@ -87,22 +92,6 @@ export async function buildDataTasks(options: BuildTasksOptions): Promise<Task[]
   );
   options.signal?.throwIfAborted();
   return all.map(({ id }) => store.task.get(id)!);
-}
-
-export function recordTrials(store: Store, taskId: string, result: MatrixResult): void {
-  result.trials.forEach((trial, i) => {
-    store.trial.put({
-      id: `${taskId}/${i}`,
-      version: 1,
-      createdAt: Date.now(),
-      taskId,
-      name: trial.name,
-      reward: trial.reward,
-      expected: trial.expected,
-      ok: trial.ok,
-      seconds: trial.seconds,
-    });
-  });
 }
 
 /** Kept tasks of a split, in the order they were planned. */
