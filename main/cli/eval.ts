@@ -1,6 +1,7 @@
 /** `tackroom eval`: a held-out table with intervals, base against adapter. */
 import { TackroomError } from '../../contract/errors.js';
 import type { Rollout } from '../../contract/records.js';
+import { throughRestarts } from '../services/services.js';
 import { newId } from '../store/ids.js';
 import { evaluate, passByTask } from '../train/evaluate.js';
 import { RunConfig } from '../train/run-config.js';
@@ -53,24 +54,29 @@ export async function evalCommand(options: EvalOptions, io: CommandIo): Promise<
         who: string,
         hash: string | null,
       ): Promise<{ row: Record<string, unknown>; rollouts: Rollout[] }> => {
-        const { evaluation: e, rollouts } = await evaluate({
-          services,
-          pool,
-          tasks,
-          samples: Number(options.samples),
-          checkpointId: null,
-          signal: io.signal,
-          context: {
-            runId,
-            phase: who,
-            step: 0,
-            split: 'none',
-            config: RunConfig.parse({}),
-            adapter: hash,
-            temperature: Number(options.temperature),
-          },
-          onRollout: (_, done, total) => progress.status(`${who}: ${done} of ${total} rollouts`),
-        });
+        const measureOnce = async (): ReturnType<typeof evaluate> => {
+          // An engine that was started again has forgotten the adapter.
+          await resolveAdapter(services, hash === null ? undefined : key);
+          return evaluate({
+            services,
+            pool,
+            tasks,
+            samples: Number(options.samples),
+            checkpointId: null,
+            signal: io.signal,
+            context: {
+              runId,
+              phase: who,
+              step: 0,
+              split: 'none',
+              config: RunConfig.parse({}),
+              adapter: hash,
+              temperature: Number(options.temperature),
+            },
+            onRollout: (_, done, total) => progress.status(`${who}: ${done} of ${total} rollouts`),
+          });
+        };
+        const { evaluation: e, rollouts } = await throughRestarts(measureOnce);
         return {
           row: {
             who,

@@ -1,11 +1,12 @@
 /** Sessions of the real pi that a person could have had: one worker, its requests recorded under the origin `demo`. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { TackroomError } from '../../contract/errors.js';
 import type { Sampling } from '../engine/protocol.js';
 import type { PiInstall } from '../harness/find-pi.js';
 import { PiWorker } from '../harness/pi.js';
 import type { WorkerSummary } from '../proxy/protocol.js';
+import { WorkerSocket } from '../rollout/worker-socket.js';
 import type { SandboxDriver } from '../sandbox/sandbox.js';
 import type { Services } from '../services/services.js';
 
@@ -30,38 +31,42 @@ export interface Take {
 const NAME = 'demo-camera';
 const MAX_CALLS = 15;
 const DEADLINE_MS = 90_000;
+const ATTEMPTS = 3;
 
 export class Camera {
   private constructor(
-    private readonly services: Services,
+    private readonly socket: WorkerSocket,
     private readonly worker: PiWorker,
   ) {}
 
   static async open(services: Services, driver: SandboxDriver, pi: PiInstall): Promise<Camera> {
-    const socketDir = join(services.paths.sockets, NAME);
-    rmSync(socketDir, { recursive: true, force: true });
-    mkdirSync(socketDir, { recursive: true });
-    await services.gateway('worker.open', { worker: NAME, path: join(socketDir, 'model.sock') });
-    const worker = await PiWorker.start({
-      name: NAME,
-      driver,
-      pi,
-      dir: join(services.paths.rollouts, NAME),
-      socketDir,
-    });
-    return new Camera(services, worker);
+    const socket = new WorkerSocket(services.gatewayClient, NAME, services.paths.sockets);
+    const dir = join(services.paths.rollouts, NAME);
+    const worker = await PiWorker.start({ name: NAME, driver, pi, dir, socketDir: socket.dir });
+    return new Camera(socket, worker);
   }
 
-  /** Errors: SERVICE_GONE, and what pi says when it does not come to an end. */
+  /** Shoots again what the end of a service spoiled. Errors: SERVICE_GONE, with what pi says when it does not finish. */
   async shoot(scene: Scene, signal: AbortSignal): Promise<Take> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#shootOnce(scene, signal);
+      } catch (error) {
+        // A gateway that was started again knows nothing of the session that was open: NOT_FOUND.
+        const passing = error instanceof TackroomError && ['SERVICE_GONE', 'NOT_FOUND'].includes(error.code);
+        if (!passing || signal.aborted || attempt === ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  async #shootOnce(scene: Scene, signal: AbortSignal): Promise<Take> {
     await this.worker.reset();
     for (const [path, content] of Object.entries(scene.files)) {
       const file = join(this.worker.workDir, path);
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, content);
     }
-    await this.services.gateway('worker.begin', {
-      worker: NAME,
+    await this.socket.begin({
       harness: 'pi',
       origin: 'demo',
       rolloutId: null,
@@ -74,7 +79,7 @@ export class Camera {
       upstream: scene.upstream,
     });
     const run = await this.worker.run(scene.prompt, { deadlineMs: DEADLINE_MS, signal });
-    const summary = await this.services.gateway('worker.end', { worker: NAME });
+    const summary = await this.socket.end();
     signal.throwIfAborted();
     if (!run.settled || run.error || summary.sessionIds.length === 0)
       throw new TackroomError(
@@ -88,6 +93,6 @@ export class Camera {
 
   async close(): Promise<void> {
     await this.worker.close();
-    await this.services.gateway('worker.close', { worker: NAME }).catch(() => undefined);
+    await this.socket.close();
   }
 }

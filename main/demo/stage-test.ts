@@ -3,6 +3,7 @@
 import type { Task } from '../../contract/records.js';
 import { swapAdapter } from '../adapters/registry.js';
 import { RolloutPool } from '../rollout/pool.js';
+import { throughRestarts } from '../services/services.js';
 import { evaluate } from '../train/evaluate.js';
 import type { DemoContext } from './context.js';
 import { keptTasks } from './data-tasks.js';
@@ -43,25 +44,28 @@ export async function runTests(context: DemoContext): Promise<TestOutcome> {
   try {
     const one = async (who: 'base' | 'adapter', greedy: boolean): Promise<EvaluationPair['sampled']> => {
       const phase = `test-${who}-${greedy ? 'greedy' : 'sampled'}`;
-      const result = await evaluate({
-        services,
-        pool,
-        tasks,
-        samples: greedy ? 1 : plan.testSamples,
-        checkpointId: who === 'base' ? null : services.store.run.get(runId)!.bestCheckpointId,
-        signal,
-        context: {
-          runId,
-          phase,
-          step: who === 'base' ? 0 : step,
-          split: 'test',
-          config: plan.run,
-          adapter: who === 'base' ? null : adapterHash,
-          temperature: greedy ? 0 : plan.run.temperature,
-        },
-        onRollout: (_, done, total) =>
-          progress.status(`test, ${who} ${greedy ? 'greedy' : 'sampled'}: ${done} of ${total} rollouts`),
-      });
+      const measure = (): ReturnType<typeof evaluate> =>
+        evaluate({
+          services,
+          pool,
+          tasks,
+          samples: greedy ? 1 : plan.testSamples,
+          checkpointId: who === 'base' ? null : services.store.run.get(runId)!.bestCheckpointId,
+          signal,
+          context: {
+            runId,
+            phase,
+            step: who === 'base' ? 0 : step,
+            split: 'test',
+            config: plan.run,
+            adapter: who === 'base' ? null : adapterHash,
+            temperature: greedy ? 0 : plan.run.temperature,
+          },
+          onRollout: (_, done, total) =>
+            progress.status(`test, ${who} ${greedy ? 'greedy' : 'sampled'}: ${done} of ${total} rollouts`),
+        });
+      // What was scored before a service died is not done again.
+      const result = await throughRestarts(measure);
       app.bus.publish('run.evaluation', { runId, evaluation: result.evaluation });
       context.say(
         `  ${who} ${greedy ? 'greedy ' : 'sampled'}  pass@1 ${result.evaluation.pass1.toFixed(3)}  ${result.evaluation.seconds.toFixed(0)} s`,

@@ -25,6 +25,13 @@ export async function trainStage(context: DemoContext): Promise<TrainResult> {
     const run = createRun(services, runId, plan.run);
     bus.publish('record.changed', { kind: 'run', id: run.id });
   } else context.say('  going on from the last checkpoint');
+  const pool = await RolloutPool.create({
+    workers: plan.workers,
+    gateway: services.gatewayClient,
+    driver,
+    pi,
+    paths: services.paths,
+  });
   const stop = new AbortController();
   stoppers.set(runId, () => stop.abort());
   const both = AbortSignal.any([signal, stop.signal]);
@@ -35,13 +42,6 @@ export async function trainStage(context: DemoContext): Promise<TrainResult> {
         `waiting for ${run.waitingFor}${run.etaMs === null ? '' : `; about ${formatDuration(run.etaMs)} left`}`,
       );
   }, 500);
-  const pool = await RolloutPool.create({
-    workers: plan.workers,
-    gateway: services.gatewayClient,
-    driver,
-    pi,
-    paths: services.paths,
-  });
   try {
     const outcome = await executeRun({
       services,

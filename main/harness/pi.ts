@@ -37,6 +37,8 @@ interface Running {
 
 const READY_TIMEOUT_MS = 60_000;
 const STDERR_KEPT = 2000;
+/** A pi that is killed before it answers gets another chance; one that cannot start fails again. */
+const START_ATTEMPTS = 2;
 
 export class PiWorker {
   readonly #scratch: Scratch;
@@ -126,6 +128,18 @@ export class PiWorker {
     if (this.#running?.alive) return this.#running;
     if (this.#closed) throw new TackroomError('SERVICE_GONE', `The worker ${this.options.name} is closed.`);
     await this.#stop();
+    for (let attempt = 1; ; attempt++) {
+      try {
+        this.#running = await this.#start();
+        return this.#running;
+      } catch (error) {
+        if (attempt === START_ATTEMPTS || !(error instanceof TackroomError) || error.code !== 'SERVICE_GONE')
+          throw error;
+      }
+    }
+  }
+
+  async #start(): Promise<Running> {
     const limit = this.options.maxRestarts ?? 5;
     if (this.#starts > limit)
       throw new TackroomError(
@@ -135,8 +149,7 @@ export class PiWorker {
       );
     this.#starts++;
     this.#clean();
-    this.#running = await this.#spawn();
-    return this.#running;
+    return this.#spawn();
   }
 
   async #spawn(): Promise<Running> {

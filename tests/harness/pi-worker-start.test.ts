@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -56,6 +56,20 @@ describe.skipIf(!driver)('a pi that does not work (needs a sandbox)', () => {
       code: 'SERVICE_GONE',
       message: expect.stringContaining('code 3): no such model'),
     });
+  });
+
+  it('is started a second time when it was killed before it answered', async () => {
+    const marker = join(root, 'model', 'still-here');
+    mkdirSync(join(root, 'model'), { recursive: true });
+    writeFileSync(marker, '');
+    const killed = 'touch /work/waiting; while test -e /run/model/still-here; do sleep 0.05; done; kill -SEGV $$';
+    const answers = `read -r line; echo '{"type":"response","id":"r1","success":true}'; read -r line`;
+    const starting = start('killed', `if test -e /run/model/still-here; then ${killed}; fi; ${answers}`);
+    const waiting = join(root, 'killed-w', 'scratch', 'work', 'waiting');
+    await expect.poll(() => existsSync(waiting), { timeout: 20_000 }).toBe(true);
+    rmSync(marker);
+    const worker = await starting;
+    await worker.close();
   });
 
   it('is not trusted when it talks nonsense', async () => {
