@@ -1,14 +1,12 @@
 import { BYTE_LETTERS, fromByteLetters } from './byte-alphabet.js';
+import { type FindMerge, type Merge, mergeWord } from './merge-word.js';
 import { type ControlToken, type TokenizerFile, WORD_PATTERN } from './tokenizer-file.js';
 
 const CACHED_WORDS = 50_000;
+/** Longer words are rare, and would fill the memory. */
+const CACHED_LENGTH = 256;
 /** Ids stay below this, so that a pair packs into one number. */
 const PAIR_BASE = 65_536;
-
-interface Merge {
-  rank: number;
-  id: number;
-}
 
 /**
  * Byte-level BPE of the demo model: same ids as the Hugging Face libraries give for the same `tokenizer.json`, but fast
@@ -82,31 +80,16 @@ export class BpeTokenizer {
     for (const [word] of text.matchAll(WORD)) {
       let ids = this.cache.get(word);
       if (!ids) {
-        ids = this.mergeWord(word);
+        const bytes = [...Buffer.from(word, 'utf8')].map((byte) => this.byteIds[byte]!);
+        ids = mergeWord(bytes, this.findMerge);
         if (this.cache.size >= CACHED_WORDS) this.cache.clear();
-        this.cache.set(word, ids);
+        if (word.length <= CACHED_LENGTH) this.cache.set(word, ids);
       }
       for (const id of ids) out.push(id);
     }
   }
 
-  /** Applies the merges in order of rank until none fits. */
-  private mergeWord(word: string): number[] {
-    const parts = [...Buffer.from(word, 'utf8')].map((byte) => this.byteIds[byte]!);
-    for (;;) {
-      let best: Merge | undefined;
-      let at = -1;
-      for (let i = 0; i + 1 < parts.length; i++) {
-        const merge = this.merges.get(parts[i]! * PAIR_BASE + parts[i + 1]!);
-        if (merge && (!best || merge.rank < best.rank)) {
-          best = merge;
-          at = i;
-        }
-      }
-      if (!best) return parts;
-      parts.splice(at, 2, best.id);
-    }
-  }
+  private readonly findMerge: FindMerge = (left, right) => this.merges.get(left * PAIR_BASE + right);
 }
 
 const WORD = new RegExp(WORD_PATTERN, 'g');

@@ -42,6 +42,21 @@ describe('BpeTokenizer', () => {
     for (const { text, ids } of fixture.cases) expect(tokenizer.encode(text, true), text).toEqual(ids);
   });
 
+  it('gives the same ids for very long words', () => {
+    const letters = 'the answer is in the second column of the table '.replaceAll(' ', '').repeat(30);
+    for (const text of [' '.repeat(5001), '\n'.repeat(777), letters, '-='.repeat(3000), '😀'.repeat(1000)])
+      expect(tokenizer.encode(text)).toEqual(library.encode(text, { add_special_tokens: false }).ids);
+  });
+
+  it('encodes megabytes without a space, or of nothing else, in seconds', () => {
+    for (const unit of [' ', '\n', 'theanswer', '{"":', '😀']) {
+      const text = unit.repeat(2 ** 20 / unit.length);
+      const started = performance.now();
+      expect(tokenizer.decode(tokenizer.encode(text))).toBe(text);
+      expect(performance.now() - started, unit).toBeLessThan(15_000);
+    }
+  }, 90_000);
+
   it('decodes what it encoded', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => tokenizer.decode(tokenizer.encode(text)) === text),
