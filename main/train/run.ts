@@ -12,8 +12,9 @@ import type { RolloutPool } from '../rollout/pool.js';
 import type { Services } from '../services/services.js';
 import type { EventBus } from '../window/event-bus.js';
 import { saveCheckpoint, usableCheckpoints } from './checkpoints.js';
+import { chooseCheckpoint } from './choose.js';
 import { Estimate } from './estimate.js';
-import { evaluate, type RolloutContext } from './evaluate.js';
+import { evaluate, passByTask, type RolloutContext } from './evaluate.js';
 import { RunConfig } from './run-config.js';
 import { seedFrom } from './seeds.js';
 import { trainStep } from './train-step.js';
@@ -223,14 +224,18 @@ class Runner {
     return evaluation;
   }
 
-  /** Highest validation pass@1; ties go to fewer calls per solved task, then to the later step. */
   #choose(): RunOutcome {
     const { store } = this.o.services;
     const evaluations = store.evaluation.list({ where: { runId: this.o.runId, split: 'validation' } });
-    const ranked = evaluations
+    const scored = evaluations
       .filter((e) => e.checkpointId !== null)
-      .sort((a, b) => b.pass1 - a.pass1 || (a.callsPerSolved ?? 99) - (b.callsPerSolved ?? 99) || b.step - a.step);
-    const best = store.checkpoint.get(ranked[0]!.checkpointId!)!;
+      .map((evaluation) => ({
+        evaluation,
+        pass: passByTask(
+          store.rollout.list({ where: { runId: this.o.runId, phase: `validation-${evaluation.step}` } }),
+        ),
+      }));
+    const best = store.checkpoint.get(chooseCheckpoint(scored).checkpointId!)!;
     const run = this.update({ status: 'done', bestCheckpointId: best.id, waitingFor: null, etaMs: null });
     return { run, best, evaluations };
   }
