@@ -61,12 +61,36 @@ const HINTS: Partial<Record<ErrorCode, string>> = {
   DEADLINE: 'The machine may be busy; try again.',
 };
 
+/** What went wrong with a file, by errno. */
+const FILE_ERRORS: Record<string, string> = {
+  ENOENT: 'does not exist',
+  EACCES: 'may not be used by this user',
+  EPERM: 'may not be used by this user',
+  EROFS: 'lies on a read-only disk',
+  EISDIR: 'is a folder, not a file',
+  ENOTDIR: 'leads through something that is not a folder',
+  EEXIST: 'exists already',
+  ELOOP: 'has too many symbolic links',
+  ENAMETOOLONG: 'is too long a name',
+};
+
+/** One line, whatever was thrown: a message of several lines is a document or a stack, its first words say enough. */
+function sentenceOf(thrown: unknown): string {
+  const error = (thrown ?? {}) as { message?: unknown; code?: unknown; path?: unknown; issues?: unknown };
+  const issue = Array.isArray(error.issues) ? (error.issues[0] as { path: unknown[]; message: string }) : undefined;
+  if (issue) return `${issue.path.join('.') || 'The value'} is not valid: ${issue.message}.`;
+  const file = FILE_ERRORS[String(error.code)];
+  if (file && typeof error.path === 'string') return `${error.path} ${file}.`;
+  const text = typeof error.message === 'string' ? error.message : String(thrown);
+  return text.replace(/\s*\n\s*/g, ' ').slice(0, 500);
+}
+
 /** Any thrown value as a serialisable shape; unknown errors become INTERNAL (or DISK_FULL / IO by errno). */
 export function toErrorShape(error: unknown): ErrorShape {
   if (error instanceof TackroomError)
     return { code: error.code, message: error.message, hint: error.hint ?? HINTS[error.code] };
   const e = error as { code?: unknown; message?: unknown; hint?: unknown };
-  const message = typeof e?.message === 'string' ? e.message : String(error);
+  const message = sentenceOf(error);
   const raw = typeof e?.code === 'string' ? e.code : '';
   const hint = typeof e?.hint === 'string' ? e.hint : undefined;
   if (KNOWN.has(raw)) return { code: raw as ErrorCode, message, hint: hint ?? HINTS[raw as ErrorCode] };
@@ -77,7 +101,8 @@ export function toErrorShape(error: unknown): ErrorShape {
       hint: 'Free some space and start again; nothing already recorded is lost.',
     };
   if (raw === 'EADDRINUSE') return { code: 'PORT_IN_USE', message, hint: 'Choose another port.' };
-  if (raw.startsWith('E') || raw.startsWith('SQLITE_')) return { code: 'IO', message, hint };
+  // `ERR_…` are Node's complaints about our own code.
+  if (/^E(?!RR_)|^SQLITE_/.test(raw)) return { code: 'IO', message, hint };
   return { code: 'INTERNAL', message, hint };
 }
 

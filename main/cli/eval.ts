@@ -8,7 +8,8 @@ import { RunConfig } from '../train/run-config.js';
 import { pairedDifference } from '../train/statistics.js';
 import { type GlobalOptions, withServices } from './context.js';
 import type { CommandIo } from './io.js';
-import { openPool, resolveAdapter } from './pool.js';
+import { temperatureOf, wholeNumber } from './numbers.js';
+import { MAX_WORKERS, openPool, resolveAdapter } from './pool.js';
 import { Progress } from './progress.js';
 import { table } from './table.js';
 import { importTasks } from './task-folders.js';
@@ -25,6 +26,9 @@ export interface EvalOptions extends GlobalOptions {
 }
 
 export async function evalCommand(options: EvalOptions, io: CommandIo): Promise<number> {
+  const workers = wholeNumber('--workers', options.workers, 1, MAX_WORKERS);
+  const samples = wholeNumber('--samples', options.samples, 1, 10_000);
+  const temperature = temperatureOf(options.temperature);
   return withServices(io, options, async (services) => {
     let key = options.adapter;
     if (options.run) {
@@ -46,7 +50,7 @@ export async function evalCommand(options: EvalOptions, io: CommandIo): Promise<
     }
     const adapter = await resolveAdapter(services, key);
     const tasks = importTasks(services.store, options.tasks, 'none');
-    const pool = await openPool(services, Number(options.workers));
+    const pool = await openPool(services, workers);
     const progress = new Progress(io);
     const runId = newId('eval');
     try {
@@ -61,7 +65,7 @@ export async function evalCommand(options: EvalOptions, io: CommandIo): Promise<
             services,
             pool,
             tasks,
-            samples: Number(options.samples),
+            samples: samples,
             checkpointId: null,
             signal: io.signal,
             context: {
@@ -71,7 +75,7 @@ export async function evalCommand(options: EvalOptions, io: CommandIo): Promise<
               split: 'none',
               config: RunConfig.parse({}),
               adapter: hash,
-              temperature: Number(options.temperature),
+              temperature,
             },
             onRollout: (_, done, total) => progress.status(`${who}: ${done} of ${total} rollouts`),
           });

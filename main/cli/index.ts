@@ -26,6 +26,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // The reader (head, less) went away.
   if (error.code === 'EPIPE') process.exit(0);
 });
+// Nobody reads the messages: the work goes on without them.
+process.stderr.on('error', () => undefined);
 
 const version = (JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string }).version;
 const program = new Command('tackroom')
@@ -144,7 +146,13 @@ example(
     .option('--check', 'exit 3 when something is found')
     .option('--restore', 'put the originals back through the local vault'),
   'tackroom sanitize session.jsonl --report found.jsonl > clean.jsonl',
-).action(run(async () => (await import('../sanitize/cli.js')).sanitizeCommand as Body, ['file']));
+).action(
+  run(async () => {
+    const { sanitizeCommand } = await import('../sanitize/cli.js');
+    return ((options: { file?: string }, commandIo: CommandIo) =>
+      sanitizeCommand({ ...options, file: options.file ?? '-' }, commandIo)) as Body;
+  }, ['file']),
+);
 
 const guard = program.command('guard').description('verdicts on tool calls');
 example(

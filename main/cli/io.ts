@@ -19,11 +19,21 @@ export function exitCodeOf(code: ErrorCode): number {
   return 1;
 }
 
+/** For errors that came without one. */
+const HINTS: Partial<Record<ErrorCode, string>> = {
+  BAD_ARGUMENT: 'Add --help to the command to see what it takes.',
+  NOT_FOUND: 'Check the name; the `list` commands show what is there.',
+  IO: 'Check that the file or folder exists and that you may use it.',
+  SERVICE_GONE: 'Try again; if it happens once more, run `tackroom doctor`.',
+  INTERNAL: 'Run `tackroom doctor`, and report this if it happens again.',
+};
+
 /** One sentence, the code, the hint; returns the exit code. */
 export function printError(io: Pick<CommandIo, 'stderr'>, error: unknown): number {
   const shape = toErrorShape(error);
   io.stderr.write(`tackroom: ${shape.message} (${shape.code})\n`);
-  if (shape.hint) io.stderr.write(`  ${shape.hint}\n`);
+  const hint = shape.hint ?? HINTS[shape.code];
+  if (hint) io.stderr.write(`  ${hint}\n`);
   return exitCodeOf(shape.code);
 }
 

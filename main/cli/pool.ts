@@ -1,15 +1,14 @@
 /** A rollout pool for a command, and the adapter it was asked for. */
 import { existsSync } from 'node:fs';
-import { TackroomError } from '../../contract/errors.js';
 import { findAdapter } from '../adapters/registry.js';
 import { findPi } from '../harness/find-pi.js';
 import { RolloutPool } from '../rollout/pool.js';
 import { requireSandbox } from '../sandbox/detect.js';
 import type { Services } from '../services/services.js';
 
+export const MAX_WORKERS = 64;
+
 export async function openPool(services: Services, workers: number): Promise<RolloutPool> {
-  if (!Number.isInteger(workers) || workers < 1 || workers > 64)
-    throw new TackroomError('BAD_ARGUMENT', `The number of workers must be 1 to 64, not ${workers}.`);
   return RolloutPool.create({
     workers,
     gateway: services.gatewayClient,

@@ -5,7 +5,8 @@ import { rolloutJob, rolloutRecord } from '../train/evaluate.js';
 import { RunConfig } from '../train/run-config.js';
 import { type GlobalOptions, withServices } from './context.js';
 import type { CommandIo } from './io.js';
-import { openPool, resolveAdapter } from './pool.js';
+import { temperatureOf, wholeNumber } from './numbers.js';
+import { MAX_WORKERS, openPool, resolveAdapter } from './pool.js';
 import { table } from './table.js';
 import { importTasks } from './task-folders.js';
 
@@ -28,14 +29,15 @@ export async function rolloutCommand(options: RolloutOptions, io: CommandIo): Pr
       `Rollouts run in pi for the time being, not in ${options.harness}.`,
       'Use --harness pi.',
     );
-  const count = Number(options.n);
-  if (!Number.isInteger(count) || count < 1)
-    throw new TackroomError('BAD_ARGUMENT', `-n must be a whole number from 1, not ${options.n}.`);
+  const count = wholeNumber('-n', options.n, 1, 100_000);
+  const workers = wholeNumber('--workers', options.workers, 1, MAX_WORKERS);
+  const temperature = temperatureOf(options.temperature);
+  const seed = wholeNumber('--seed', options.seed, 0);
   return withServices(io, options, async (services) => {
     const tasks = importTasks(services.store, options.task, 'none');
     const adapter = await resolveAdapter(services, options.adapter);
-    const config = RunConfig.parse({ seed: Number(options.seed) });
-    const pool = await openPool(services, Math.min(Number(options.workers), count * tasks.length));
+    const config = RunConfig.parse({ seed });
+    const pool = await openPool(services, Math.min(workers, count * tasks.length));
     const context = {
       runId: newId('cmd'),
       phase: 'rollout',
@@ -43,7 +45,7 @@ export async function rolloutCommand(options: RolloutOptions, io: CommandIo): Pr
       split: 'none' as const,
       config,
       adapter,
-      temperature: Number(options.temperature),
+      temperature,
     };
     const rows: (string | number | null)[][] = [];
     try {

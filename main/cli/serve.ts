@@ -4,6 +4,7 @@ import { defaultHome } from '../services/paths.js';
 import { startApp } from './app.js';
 import { type GlobalOptions, resolveModel } from './context.js';
 import type { CommandIo } from './io.js';
+import { portNumber } from './numbers.js';
 
 export interface ServeOptions extends GlobalOptions {
   port: string;
@@ -39,8 +40,8 @@ export async function serveCommand(options: ServeOptions, io: CommandIo): Promis
   const app = await startApp({
     home,
     modelDir: resolveModel(options.model),
-    port: Number(options.port),
-    uiPort: Number(options.uiPort),
+    port: portNumber('--port', options.port),
+    uiPort: portNumber('--ui-port', options.uiPort),
     onRestart: (service, exit) =>
       io.stderr.write(`The ${service} ended (${exit.signal ?? exit.code}); it is started again.\n`),
   });

@@ -8,6 +8,7 @@ import type { Store } from '../store/store.js';
 import { exportSession } from '../trajectory/export-session.js';
 import { type GlobalOptions, withStore } from './context.js';
 import type { CommandIo } from './io.js';
+import { wholeNumber } from './numbers.js';
 import { table } from './table.js';
 
 const day = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
@@ -16,8 +17,9 @@ export async function sessionsListCommand(
   options: GlobalOptions & { json?: boolean; limit: string },
   io: CommandIo,
 ): Promise<number> {
+  const limit = wholeNumber('--limit', options.limit, 1);
   return withStore(options, (store) => {
-    const sessions = store.session.list({ orderBy: 'updatedAt', limit: Number(options.limit) || 50 });
+    const sessions = store.session.list({ orderBy: 'updatedAt', limit });
     printSessions(io, sessions, options.json);
     return 0;
   });

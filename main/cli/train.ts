@@ -11,7 +11,8 @@ import { RunConfig } from '../train/run-config.js';
 import { EventBus } from '../window/event-bus.js';
 import { type GlobalOptions, withServices, withStore } from './context.js';
 import type { CommandIo } from './io.js';
-import { openPool } from './pool.js';
+import { wholeNumber } from './numbers.js';
+import { MAX_WORKERS, openPool } from './pool.js';
 import { formatDuration } from './progress.js';
 import { table } from './table.js';
 import { importTasks, taskDirs } from './task-folders.js';
@@ -117,10 +118,11 @@ export async function trainStartCommand(
 ): Promise<number> {
   const config = readRunFile(options.file);
   needTasks(config);
+  const workers = wholeNumber('--workers', options.workers, 1, MAX_WORKERS);
   return withServices(io, options, async (services) => {
     const run = createRun(services, newId('run'), config);
     io.stderr.write(`${run.id}\n`);
-    return drive(services, run.id, Number(options.workers), io);
+    return drive(services, run.id, workers, io);
   });
 }
 
@@ -128,7 +130,8 @@ export async function trainResumeCommand(
   options: GlobalOptions & { id: string; model?: string; workers: string },
   io: CommandIo,
 ): Promise<number> {
-  return withServices(io, options, (services) => drive(services, options.id, Number(options.workers), io));
+  const workers = wholeNumber('--workers', options.workers, 1, MAX_WORKERS);
+  return withServices(io, options, (services) => drive(services, options.id, workers, io));
 }
 
 export async function trainStatusCommand(

@@ -5,6 +5,7 @@ import { TackroomError } from '../../contract/errors.js';
 import { startApp } from '../cli/app.js';
 import { type GlobalOptions, resolveModel } from '../cli/context.js';
 import type { CommandIo } from '../cli/io.js';
+import { portNumber, wholeNumber } from '../cli/numbers.js';
 import { formatDuration, Progress } from '../cli/progress.js';
 import { openBrowser, untilAborted } from '../cli/serve.js';
 import { findPi } from '../harness/find-pi.js';
@@ -17,6 +18,9 @@ import { takeLock } from './lock.js';
 import { DEMO_BYTES, demoPlan, shortPlan } from './plan.js';
 import { reportText } from './report.js';
 import { loadState, STAGES, saveState } from './state.js';
+
+/** Seeds of stages are made from it by arithmetic that is exact below. */
+const MAX_SEED = 2 ** 31 - 1;
 
 export interface DemoOptions extends GlobalOptions {
   seed: string;
@@ -54,13 +58,12 @@ export async function demoCommand(options: DemoOptions, io: CommandIo): Promise<
     say(cleanDemo(root));
     return 0;
   }
-  const seed = Number(options.seed);
-  if (!Number.isInteger(seed) || seed < 0)
-    throw new TackroomError('BAD_ARGUMENT', `The seed must be a whole number from 0, not ${options.seed}.`);
+  const seed = wholeNumber('--seed', options.seed, 0, MAX_SEED);
+  const ports = { port: portNumber('--port', options.port), uiPort: portNumber('--ui-port', options.uiPort) };
   checkDisk(root);
   const release = takeLock(root);
   try {
-    return await runLocked(options, io, { root, seed, progress, say });
+    return await runLocked(options, io, { root, seed, ports, progress, say });
   } finally {
     release();
   }
@@ -69,6 +72,7 @@ export async function demoCommand(options: DemoOptions, io: CommandIo): Promise<
 interface Prepared {
   root: string;
   seed: number;
+  ports: { port: number; uiPort: number };
   progress: Progress;
   say(text: string): void;
 }
@@ -76,7 +80,7 @@ interface Prepared {
 async function runLocked(
   options: DemoOptions,
   io: CommandIo,
-  { root, seed, progress, say }: Prepared,
+  { root, seed, ports, progress, say }: Prepared,
 ): Promise<number> {
   const home = join(root, `${options.short ? 'short' : 'seed'}-${seed}`);
   if (options.fresh) rmSync(home, { recursive: true, force: true });
@@ -88,8 +92,7 @@ async function runLocked(
   const app = await startApp({
     home,
     modelDir,
-    port: Number(options.port),
-    uiPort: Number(options.uiPort),
+    ...ports,
     onRestart: (service, exit) =>
       say(`The ${service} ended (${exit.signal ?? `exit code ${exit.code}`}); it is started again.`),
   });

@@ -60,6 +60,45 @@ describe('bad input', () => {
     return;
   }
 
+  it(
+    'numbers that are none, before anything is started',
+    () => {
+      for (const args of [
+        ['demo', '--seed', '1e99'],
+        ['demo', '--ui-port', 'x'],
+        ['serve', '--port=-1'],
+        ['sessions', 'list', '--limit', 'x'],
+        ['rollout', '--task', '.', '--temperature', 'warm'],
+        ['eval', '--tasks', '.', '--samples', '0'],
+      ]) {
+        const result = tackroom(args);
+        expectClear(result, 'BAD_ARGUMENT', /must be a (?:whole )?number from/);
+        expect(result.status, args.join(' ')).toBe(2);
+        expect(result.stderr).not.toContain('State in');
+      }
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'files that are not there, and folders in their place',
+    () => {
+      expectClear(tackroom(['sanitize', '/nowhere/x']), 'IO', /\/nowhere\/x does not exist/);
+      expectClear(tackroom(['guard', 'check', '/nowhere/x', '--jsonl']), 'IO', /\/nowhere\/x does not exist/);
+      expectClear(tackroom(['sanitize', dir]), 'IO', /directory/);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'sanitize reads stdin when no file is named',
+    () => {
+      const result = spawnSync(process.execPath, [BIN, 'sanitize'], { encoding: 'utf8', input: 'plain words\n' });
+      expect(result).toMatchObject({ status: 0, stdout: 'plain words\n' });
+    },
+    LIMIT_MS,
+  );
+
   it('an unknown model', () => expectClear(serve(join(dir, 'nowhere')), 'MODEL_NOT_FOUND', /nowhere/), LIMIT_MS);
 
   it(
