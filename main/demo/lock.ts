@@ -2,15 +2,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TackroomError } from '../../contract/errors.js';
-
-function alive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
+import { isRunning } from '../services/leftovers.js';
 
 /** Returns the release. Errors: BUSY. */
 export function takeLock(dir: string): () => void {
@@ -22,7 +14,7 @@ export function takeLock(dir: string): () => void {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       const holder = Number(readFileSync(file, 'utf8'));
-      if (holder > 0 && holder !== process.pid && alive(holder))
+      if (holder > 0 && holder !== process.pid && isRunning(holder))
         throw new TackroomError(
           'BUSY',
           `A demo is already running here (process ${holder}).`,

@@ -5,7 +5,7 @@ import { buildRepairTask } from '../envs/build-repair.js';
 import { findWork } from '../envs/find.js';
 import { recordedTrace } from '../envs/recorded-session.js';
 import { recordFound, recordTask } from '../envs/task-records.js';
-import { checkTask } from '../envs/trial-matrix.js';
+import { checkTask, type MatrixResult } from '../envs/trial-matrix.js';
 import { Recorder } from '../record/recorder.js';
 import { sanitizeSession } from '../sanitize/sanitize.js';
 import type { DemoContext } from './context.js';
@@ -88,10 +88,19 @@ async function repairTasks(context: DemoContext): Promise<TasksResult> {
     );
     if (task.status === 'kept') result.kept++;
     else result.dropped[task.reason!] = (result.dropped[task.reason!] ?? 0) + 1;
-    context.say(
-      `  repair task from the recorded session: \`${work.candidate.check}\` failed, then passed; ${matrix.trials.map((t) => `${t.name} ${t.reward ?? 'no score'}`).join(', ')}`,
-    );
+    context.say(`  repair task from the recorded session: \`${work.candidate.check}\` failed, then passed`);
+    context.say(`    ${trialsText(matrix)}`);
   }
   if (repairs.length === 0) context.say('  no repair task was found in the recorded session');
   return result;
+}
+
+/** Expected outcomes in short, unexpected ones by name. */
+function trialsText({ trials }: MatrixResult): string {
+  const wrong = trials.filter((t) => !t.ok).map((t) => `${t.name} ${t.reward ?? 'no score'} instead of ${t.expected}`);
+  const right = (expected: number): number => trials.filter((t) => t.ok && t.expected === expected).length;
+  return [
+    `trials: the solution earns 1 (${right(1)} times); doing nothing and ${right(0) - 1} ways to cheat earn 0`,
+    ...wrong,
+  ].join('; ');
 }
