@@ -1,6 +1,5 @@
 /** `tackroom adapters …`. */
 import { connect } from 'node:net';
-import { join } from 'node:path';
 import { TackroomError } from '../../contract/errors.js';
 import { Harness } from '../../contract/records.js';
 import {
@@ -12,6 +11,7 @@ import {
   rollbackAdapter,
   swapAdapter,
 } from '../adapters/registry.js';
+import { gatewaySockets } from '../services/leftovers.js';
 import { defaultHome, openHome } from '../services/paths.js';
 import { RpcClient } from '../services/rpc.js';
 import { type GlobalOptions, withServices, withStore } from './context.js';
@@ -87,10 +87,13 @@ export async function adaptersImportCommand(
   });
 }
 
-/** Tells a running gateway of this home, if there is one, to look at the deployments again. */
+/** Tells the running gateways of this home, if there are any, to look at the deployments again. */
 export async function reloadRoutes(home: string): Promise<void> {
-  const socket = join(openHome(home).sockets, 'gateway.sock');
-  const alive = await new Promise<boolean>((resolve) => {
+  for (const socket of gatewaySockets(openHome(home))) if (await answers(socket)) await reload(socket);
+}
+
+function answers(socket: string): Promise<boolean> {
+  return new Promise((resolve) => {
     const probe = connect(socket);
     probe.once('connect', () => {
       probe.destroy();
@@ -98,7 +101,9 @@ export async function reloadRoutes(home: string): Promise<void> {
     });
     probe.once('error', () => resolve(false));
   });
-  if (!alive) return;
+}
+
+async function reload(socket: string): Promise<void> {
   const client = new RpcClient(socket, 'gateway', 1000);
   try {
     await client.call('routes.reload', {}, { timeoutMs: 5000 });

@@ -1,9 +1,11 @@
 /** The running app without a window: store, engine process, gateway process. Shared by the CLI, the demo and Electron. */
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { TackroomError } from '../../contract/errors.js';
 import type { EngineCalls, EngineMethod } from '../engine/protocol.js';
 import type { GatewayCalls, GatewayMethod } from '../proxy/protocol.js';
 import { openStore, type Store } from '../store/store.js';
+import { engineSocketName, gatewaySocketName, removeLeftovers } from './leftovers.js';
 import { type HomePaths, openHome, serviceEntry } from './paths.js';
 import { type CallOptions, RpcClient } from './rpc.js';
 import { type ServiceExit, type SpawnService, Supervisor } from './supervisor.js';
@@ -44,8 +46,9 @@ export interface Services {
 export async function startServices(options: ServicesOptions): Promise<Services> {
   const paths = openHome(options.home);
   const store = openStore(options.home);
-  const engineSocket = join(paths.sockets, 'engine.sock');
-  const gatewaySocket = join(paths.sockets, 'gateway.sock');
+  removeLeftovers(paths);
+  const engineSocket = join(paths.sockets, engineSocketName());
+  const gatewaySocket = join(paths.sockets, gatewaySocketName());
   const supervise = <Ready extends object>(
     name: 'engine' | 'gateway',
     entry: string,
@@ -111,6 +114,7 @@ export async function startServices(options: ServicesOptions): Promise<Services>
       engineClient.close();
       gatewayClient.close();
       await Promise.allSettled([gatewayService.stop(), engineService.stop()]);
+      for (const socket of [engineSocket, gatewaySocket]) rmSync(socket, { force: true });
       store.close();
     },
   };
