@@ -1,5 +1,5 @@
 /** `tackroom demo`: the whole loop on the built-in model, in a state folder and a pi home of its own. */
-import { mkdirSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { TackroomError } from '../../contract/errors.js';
 import { startApp } from '../cli/app.js';
@@ -10,7 +10,7 @@ import { formatDuration, Progress } from '../cli/progress.js';
 import { openBrowser, untilAborted } from '../cli/serve.js';
 import { findPi } from '../harness/find-pi.js';
 import { requireSandbox } from '../sandbox/detect.js';
-import { defaultHome } from '../services/paths.js';
+import { defaultHome, makeFolder } from '../services/paths.js';
 import { cleanDemo } from './clean.js';
 import type { DemoContext } from './context.js';
 import { runDemo } from './demo.js';
@@ -39,7 +39,7 @@ export function demoRoot(options: GlobalOptions): string {
 }
 
 function checkDisk(root: string): void {
-  mkdirSync(root, { recursive: true, mode: 0o700 });
+  makeFolder(root);
   const { bavail, bsize } = statfsSync(root);
   const free = bavail * bsize;
   if (free < DEMO_BYTES)
@@ -61,6 +61,8 @@ export async function demoCommand(options: DemoOptions, io: CommandIo): Promise<
   const seed = wholeNumber('--seed', options.seed, 0, MAX_SEED);
   const ports = { port: portNumber('--port', options.port), uiPort: portNumber('--ui-port', options.uiPort) };
   checkDisk(root);
+  // Ten minutes later would be late to say that it cannot be written there.
+  if (options.out) makeFolder(dirname(resolve(options.out)));
   const release = takeLock(root);
   try {
     return await runLocked(options, io, { root, seed, ports, progress, say });
@@ -139,7 +141,7 @@ async function runLocked(
 
 function writeOut(file: string, value: unknown): void {
   const target = resolve(file);
-  mkdirSync(dirname(target), { recursive: true });
+  makeFolder(dirname(target));
   const temporary = `${target}.tmp-${process.pid}`;
   writeFileSync(temporary, `${JSON.stringify(value, null, 2)}\n`);
   renameSync(temporary, target);

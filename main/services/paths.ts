@@ -1,8 +1,8 @@
 /** Where Tackroom keeps its state: everything lies under one home. */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { packageRoot } from '../../native/addon.js';
 
 /** `--home`, else TACKROOM_HOME, else the platform's data folder. */
@@ -11,7 +11,7 @@ export function defaultHome(option?: string): string {
   if (process.env.TACKROOM_HOME) return resolve(process.env.TACKROOM_HOME);
   if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support', 'tackroom');
   if (process.platform === 'win32') return join(process.env.APPDATA ?? homedir(), 'tackroom');
-  return join(process.env.XDG_DATA_HOME ?? join(homedir(), '.local', 'share'), 'tackroom');
+  return join(process.env.XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'tackroom');
 }
 
 export interface HomePaths {
@@ -21,6 +21,22 @@ export interface HomePaths {
   tasks: string;
   rollouts: string;
   sockets: string;
+}
+
+/**
+ * Makes a folder and those above it, private to the user. `mkdirSync` with `recursive` never returns where a file system
+ * denies a new folder with ENOENT, as /proc does (Node 20).
+ */
+export function makeFolder(dir: string): void {
+  if (existsSync(dir) && statSync(dir).isDirectory()) return;
+  const above = dirname(dir);
+  if (above !== dir) makeFolder(above);
+  try {
+    mkdirSync(dir, { mode: 0o700 });
+  } catch (error) {
+    // Another process was faster.
+    if (!existsSync(dir) || !statSync(dir).isDirectory()) throw error;
+  }
 }
 
 /** Makes the folders of a home (private to the user). Socket paths must stay below 100 bytes, so a deep home uses a temporary folder for them. */
@@ -36,7 +52,7 @@ export function openHome(home: string): HomePaths {
     rollouts: join(home, 'rollouts'),
     sockets,
   };
-  for (const dir of Object.values(paths)) mkdirSync(dir, { recursive: true, mode: 0o700 });
+  for (const dir of Object.values(paths)) makeFolder(dir);
   return paths;
 }
 
