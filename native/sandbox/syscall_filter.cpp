@@ -4,9 +4,12 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include <cerrno>
 #include <cstddef>
+#include <iterator>
 #include <vector>
 
 #include "check.h"
@@ -34,6 +37,21 @@ constexpr unsigned kDenied[] = {
     SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_io_uring_setup, SYS_kexec_load, SYS_init_module,
     SYS_finit_module, SYS_delete_module, SYS_reboot, SYS_swapon, SYS_swapoff, SYS_acct, SYS_quotactl};
 
+/// Families that stay within the sandbox's own network. AF_VSOCK above all knows no namespaces: it reaches the host of a
+/// virtual machine.
+constexpr unsigned kFamilies[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
+
+/// Refuses a socket of any other family. Expects the system call's number in the accumulator, and leaves it there.
+void limit_families(std::vector<sock_filter>& program, unsigned number) {
+  constexpr unsigned char families = std::size(kFamilies);
+  program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, families + 3));
+  program.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[0])));
+  for (unsigned char at = 0; at < families; at++)
+    program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kFamilies[at], static_cast<unsigned char>(families - at), 0));
+  program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAFNOSUPPORT));
+  program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+}
+
 }  // namespace
 
 void filter_system_calls() {
@@ -52,6 +70,8 @@ void filter_system_calls() {
     program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1));
     program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
   }
+  limit_families(program, SYS_socket);
+  limit_families(program, SYS_socketpair);
   program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
   const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
   check(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0), "install the system call filter");
