@@ -71,6 +71,8 @@ export function rolloutRecord(context: RolloutContext, result: RolloutResult): R
   };
 }
 
+const ATTEMPTS = 2;
+
 export interface EvaluateOptions {
   services: Services;
   pool: RolloutPool;
@@ -82,7 +84,10 @@ export interface EvaluateOptions {
   onRollout?: (rollout: Rollout, done: number, total: number) => void;
 }
 
-/** Errors: those of the pool when it is cancelled. Unscored rollouts are left out of the rates. */
+/**
+ * Rollouts without a score are run once more: a service that died must not speak for or against a checkpoint. Those
+ * still without one are left out of the rates. Errors: those of the pool when it is cancelled.
+ */
 export async function evaluate(options: EvaluateOptions): Promise<{ evaluation: Evaluation; rollouts: Rollout[] }> {
   const { services, pool, context, tasks, samples } = options;
   const { store } = services;
@@ -96,16 +101,18 @@ export async function evaluate(options: EvaluateOptions): Promise<{ evaluation: 
       else jobs.push(rolloutJob(context, task, i));
     }
   const total = tasks.length * samples;
-  await sameEngine(services, () =>
-    pool.run(jobs, {
-      signal: options.signal,
-      onResult: (result) => {
-        const record = store.rollout.put(rolloutRecord(context, result));
-        done.set(record.id, record);
-        options.onRollout?.(record, done.size, total);
-      },
-    }),
-  );
+  const unscored = (): RolloutJob[] => jobs.filter((job) => (done.get(job.id)?.verifier ?? null) === null);
+  await sameEngine(services, async () => {
+    for (let attempt = 1; attempt <= ATTEMPTS && unscored().length > 0; attempt++)
+      await pool.run(unscored(), {
+        signal: options.signal,
+        onResult: (result) => {
+          const record = store.rollout.put(rolloutRecord(context, result));
+          done.set(record.id, record);
+          options.onRollout?.(record, done.size, total);
+        },
+      });
+  });
   const rollouts = [...done.values()];
   const evaluation = services.store.evaluation.put(summarize(options, rollouts, (Date.now() - started) / 1000));
   return { evaluation, rollouts };
