@@ -2,6 +2,7 @@
  * Runs a policy on tasks and sums up. Every rollout is recorded under an id made of run, phase, task and sample, so an
  * evaluation that was cut off goes on with what is missing.
  */
+import { TackroomError } from '../../contract/errors.js';
 import type { Evaluation, Rollout, Split, Task } from '../../contract/records.js';
 import type { RolloutPool } from '../rollout/pool.js';
 import type { RolloutJob, RolloutResult } from '../rollout/protocol.js';
@@ -113,6 +114,12 @@ export async function evaluate(options: EvaluateOptions): Promise<{ evaluation: 
         },
       });
   });
+  if (total > 0 && ![...done.values()].some((r) => r.verifier !== null))
+    throw new TackroomError(
+      'SERVICE_GONE',
+      `None of the ${total} rollouts of ${context.phase} could be scored: ${[...done.values()][0]?.error ?? 'no reason given'}`,
+      'Run `tackroom doctor`, then start again: what was measured before is kept.',
+    );
   const rollouts = [...done.values()];
   const evaluation = services.store.evaluation.put(summarize(options, rollouts, (Date.now() - started) / 1000));
   return { evaluation, rollouts };

@@ -1,6 +1,8 @@
 /** Hugging Face model folders in and out. */
+#include <cmath>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "error.h"
 #include "file_io.h"
@@ -42,6 +44,28 @@ std::vector<std::unique_ptr<SafetensorsFile>> open_weights(const std::string& di
   return files;
 }
 
+/** Tensors that files carry although the forward pass has no use for them. */
+bool may_be_left_over(const std::string& name) {
+  return name.find("rotary_emb.inv_freq") != std::string::npos || name == "lm_head.weight";
+}
+
+/** A tensor nobody reads means that config.json describes another model, with fewer layers for instance. */
+void refuse_unused(const std::vector<std::unique_ptr<SafetensorsFile>>& files, const ParamSet& weights, const std::string& config_path) {
+  std::set<std::string> wanted;
+  for (const Param& param : weights.params()) wanted.insert(param.name);
+  for (const auto& file : files)
+    for (const auto& [name, tensor] : file->tensors())
+      if (wanted.count(name) == 0 && !may_be_left_over(name))
+        fail("MODEL_CORRUPT", "The weights hold a tensor %s that %s does not provide for.", name.c_str(), config_path.c_str());
+}
+
+/** One NaN poisons every answer without an error anywhere: better said at load. */
+void refuse_non_finite(const Param& param, const float* values, const std::string& dir) {
+  const size_t count = param.size;
+  for (size_t i = 0; i < count; i++)
+    if (!std::isfinite(values[i])) fail("MODEL_CORRUPT", "The tensor %s of %s holds values that are not numbers.", param.name.c_str(), dir.c_str());
+}
+
 }  // namespace
 
 std::shared_ptr<Model> Model::load(const std::string& dir, int threads) {
@@ -61,10 +85,13 @@ std::shared_ptr<Model> Model::load(const std::string& dir, int threads) {
       if (file->tensors().count(param.name) != 0) holders.back() = file.get();
     holders.back()->check(param.name, param.shape);
   }
+  refuse_unused(files, model->weights, config_path);
   model->weights.allocate();
   for (size_t i = 0; i < holders.size(); i++) {
     const Param& param = model->weights.params()[i];
-    holders[i]->read(param.name, param.shape, model->weights.at(param.offset));
+    float* values = model->weights.at(param.offset);
+    holders[i]->read(param.name, param.shape, values);
+    refuse_non_finite(param, values, dir);
   }
   model->repack();
   return model;

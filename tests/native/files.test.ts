@@ -57,6 +57,23 @@ describe('models', () => {
     expect((JSON.parse(readFileSync(join(dir, 'config.json'), 'utf8')) as { dtype: string }).dtype).toBe('bfloat16');
   });
 
+  it('refuses weights that are not numbers', async () => {
+    const dir = await savedModel('nan');
+    const file = join(dir, 'model.safetensors');
+    const bytes = readFileSync(file);
+    bytes.writeFloatLE(Number.NaN, bytes.length - 4);
+    writeFileSync(file, bytes);
+    expect(await messageOf(dir)).toMatch(/holds values that are not numbers/);
+  });
+
+  it('refuses a configuration with fewer layers than the weights', async () => {
+    const dir = await savedModel('fewer-layers');
+    const file = join(dir, 'config.json');
+    const config = JSON.parse(readFileSync(file, 'utf8')) as { num_hidden_layers: number };
+    writeFileSync(file, JSON.stringify({ ...config, num_hidden_layers: config.num_hidden_layers - 1 }));
+    expect(await messageOf(dir)).toMatch(/hold a tensor model\.layers\.\d+.* does not provide for/);
+  });
+
   it('saving keeps the other files of the folder and leaves no temporary ones', async () => {
     const dir = await savedModel('beside');
     writeFileSync(join(dir, 'tokenizer.json'), '{}');
