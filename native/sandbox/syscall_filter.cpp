@@ -1,10 +1,12 @@
 #include "syscall_filter.h"
 
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <cerrno>
@@ -52,6 +54,44 @@ void limit_families(std::vector<sock_filter>& program, unsigned number) {
   program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
 }
 
+constexpr int kAlways = -1;
+constexpr unsigned kCreates = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
+
+/// Refuses set-user-id and set-group-id bits in the mode of a call. A worker's files lie on the host, where such a file
+/// of root's would give root to whoever reaches it. `flags_at`: the call sets a mode only when these create a file.
+/// Expects the system call's number in the accumulator, and leaves it there.
+void refuse_privilege_bits(std::vector<sock_filter>& program, unsigned number, int mode_at, int flags_at = kAlways) {
+  const auto argument = [](int at) -> sock_filter { return BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<unsigned>(offsetof(seccomp_data, args) + 8 * at)); };
+  const unsigned char checks = flags_at == kAlways ? 0 : 2;
+  program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, static_cast<unsigned char>(checks + 4)));
+  if (flags_at != kAlways) {
+    program.push_back(argument(flags_at));
+    program.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, kCreates, 0, 3));
+  }
+  program.push_back(argument(mode_at));
+  program.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, S_ISUID | S_ISGID, 0, 1));
+  program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
+  program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+}
+
+void refuse_privilege_bits(std::vector<sock_filter>& program) {
+  constexpr unsigned fchmodat2 = 452;  // the same number on all architectures, younger than some headers
+#if defined(__x86_64__)
+  refuse_privilege_bits(program, SYS_chmod, 1);
+  refuse_privilege_bits(program, SYS_creat, 1);
+  refuse_privilege_bits(program, SYS_mknod, 1);
+  refuse_privilege_bits(program, SYS_open, 2, 1);
+#endif
+  refuse_privilege_bits(program, SYS_fchmod, 1);
+  refuse_privilege_bits(program, SYS_fchmodat, 2);
+  refuse_privilege_bits(program, fchmodat2, 2);
+  refuse_privilege_bits(program, SYS_mknodat, 2);
+  refuse_privilege_bits(program, SYS_openat, 3, 2);
+  // Its mode lies in memory, where a filter cannot look; callers fall back to openat.
+  program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1));
+  program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS));
+}
+
 }  // namespace
 
 void filter_system_calls() {
@@ -72,6 +112,7 @@ void filter_system_calls() {
   }
   limit_families(program, SYS_socket);
   limit_families(program, SYS_socketpair);
+  refuse_privilege_bits(program);
   program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
   const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
   check(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0), "install the system call filter");

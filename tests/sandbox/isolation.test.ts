@@ -116,6 +116,20 @@ P
     expect(lines.slice(5)).toEqual(['NoNewPrivs:\t1', 'Seccomp:\t2', 'ptrace -1 1', 'shmget -1 1']);
   });
 
+  it('lets nobody leave a set-user-id file', async () => {
+    const script = `
+      cd /tmp && touch f && chmod 4755 f 2>/dev/null; chmod 2755 f 2>/dev/null; stat -c %a f
+      chmod 755 f && stat -c %a f
+      python3 - <<'EOF'
+import os, stat
+try: os.open('g', os.O_CREAT | os.O_WRONLY, 0o4755); print('made')
+except PermissionError: print('refused')
+os.close(os.open('h', os.O_CREAT | os.O_WRONLY, 0o755)); print(oct(os.stat('h').st_mode & 0o7000))
+EOF`;
+    const run = await runInSandbox(driver, shell(script));
+    expect(run.stdout.trim().split('\n')).toEqual(['644', '755', 'refused', '0o0']);
+  });
+
   it('runs in the folder asked for and says when that is missing', async () => {
     expect((await runInSandbox(driver, shell('pwd', { cwd: '/usr/bin' }))).stdout).toBe('/usr/bin\n');
     const missing = runInSandbox(driver, shell('pwd', { cwd: '/nowhere' }));
