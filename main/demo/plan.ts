@@ -22,7 +22,7 @@ export function demoPlan(seed: number): DemoPlan {
     testTasks: 160,
     testSamples: 1,
     workers: 4,
-    run: RunConfig.parse({ name: `demo, seed ${seed}`, seed, steps: 40, checkpointEvery: 8 }),
+    run: RunConfig.parse({ name: `demo, seed ${seed}`, seed }),
   };
 }
 

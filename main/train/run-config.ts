@@ -5,7 +5,7 @@ export const RunConfig = z.strictObject({
   name: z.string().min(1).default('run'),
   harness: z.enum(['pi']).default('pi'),
   seed: z.number().int().nonnegative().default(0),
-  steps: z.number().int().min(1).default(24),
+  steps: z.number().int().min(1).default(40),
   tasksPerStep: z.number().int().min(1).default(10),
   groupSize: z.number().int().min(2).default(8),
   temperature: z.number().positive().default(0.8),
@@ -23,7 +23,7 @@ export const RunConfig = z.strictObject({
   betas: z.tuple([z.number(), z.number()]).default([0.9, 0.95]),
   weightDecay: z.number().nonnegative().default(0),
   maxGradNorm: z.number().positive().default(1),
-  checkpointEvery: z.number().int().min(1).default(6),
+  checkpointEvery: z.number().int().min(1).default(8),
   validationSamples: z.number().int().min(1).default(1),
   /** Folders of Harbor tasks; validation is never trained on. */
   tasks: z.string().optional(),
