@@ -14,6 +14,7 @@ export default defineConfig({
   test: {
     reporters: skipReport ? ['default', new SkipReporter(skipReport)] : ['default'],
     pool: 'forks',
+    setupFiles: ['./tests/support/property-seed.ts'],
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
