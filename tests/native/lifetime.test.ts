@@ -84,9 +84,12 @@ describe('a sequence that is being decoded', () => {
   it('cannot be changed meanwhile', async () => {
     const model = tinyModel();
     const sequence = model.newSequence();
+    // The model takes one job at a time: behind a long one the decode is certain to be still open below.
+    const before = model.logprobs(Array.from({ length: 100 }, (_, i) => tokens(400, i)));
     const pending = model.decode([{ sequence, ids: tokens(400, 1), sample }]);
     expect(await codeOf(() => sequence.truncate(0))).toBe('BAD_ARGUMENT');
     expect(await codeOf(() => sequence.clone())).toBe('BAD_ARGUMENT');
+    await before;
     await pending;
     sequence.truncate(10);
     expect(sequence.length).toBe(10);
