@@ -1,0 +1,80 @@
+/**
+ * Products with weights that stay in 16, 8 or 4 bits, one table of bodies chosen at run time.
+ *
+ * A weight matrix W[out, in] lies in panels of 16 outputs: one AVX-512 vector, one AMX tile. Every function is
+ * single-threaded and re-entrant; callers split the panels (and rows) over threads. A row of a product is computed with
+ * the same sequence of fp32 operations whatever the number of rows beside it and whichever body runs for that number, so
+ * the result for one token does not depend on the batch it travels in.
+ */
+#pragma once
+#include <cstdint>
+
+namespace tackroom {
+
+constexpr int kPanelColumns = 16;
+/** bf16 rows and panels are padded with zeros to a multiple of this depth. */
+constexpr int kBf16Depth = 32;
+/** Inputs of the 8-bit path are quantised in groups of this many values. */
+constexpr int kInt8Group = 32;
+
+inline int64_t bf16_depth(int64_t k) { return (k + kBf16Depth - 1) / kBf16Depth * kBf16Depth; }
+inline int64_t panel_count(int64_t n) { return (n + kPanelColumns - 1) / kPanelColumns; }
+
+/**
+ * W[out, in]. Columns past `out` in the last panel are zero (scale 0, minimum 0).
+ *
+ * bits 16: data is bf16 [panels][bf16_depth(in) / 2][16][2] (pairs of depths side by side).
+ * bits 8:  data is u8 [panels][in / 4][16][4]; value = scale * (u - offset) + minimum.
+ * bits 4:  data is u8 [panels][in / 32][4][64]: vector j of a group of 32 depths holds depths 8j..8j+3 in its low nibbles
+ *          and 8j+4..8j+7 in its high ones, each as [16][4]; value as for 8 bits.
+ * `group` (32 or 16) consecutive depths share a scale; in % 32 == 0 for 4 and 8 bits.
+ */
+struct PackedWeights {
+  int out = 0, in = 0, bits = 16, group = 32, offset = 0;
+  bool wide_scales = false;        // scales and minimums are fp32 instead of f16
+  const uint8_t* data = nullptr;
+  const void* scales = nullptr;    // [panels][in / group][16]
+  const void* minimums = nullptr;  // the same, or null
+
+  int64_t panel_bytes() const { return bits == 16 ? bf16_depth(in) * kPanelColumns * 2 : int64_t{in} * kPanelColumns * bits / 8; }
+  int64_t panel_scales() const { return bits == 16 ? 0 : int64_t{in} / group * kPanelColumns; }
+};
+
+/** Rows of activations for the 8-bit path: x = scale * q, symmetric, scale = max|x| / 127 of a group (0 for a group of zeros). */
+struct Int8Rows {
+  const int8_t* q;       // [rows][in]
+  const float* scales;   // [rows][in / 32]
+  const int32_t* sums;   // [rows][in / 16] sums of q over 16 values
+};
+
+struct PackedKernels {
+  const char* bf16_body;  // "amx", "avx512bf16", or null: no body, the precision bf16 is refused
+  const char* int8_body;  // "amx", "avx512vnni", "avx512", "avx2", "portable"
+
+  /** Rounds to nearest even into rows [m][bf16_depth(k)]; element (i, p) of x at x[i * row + p * column]. */
+  void (*rows_to_bf16)(const float* x, int64_t row, int64_t column, int m, int k, uint16_t* out);
+  /** Packs B[n, k] (element (j, p) at b[j * row + p * column]) into bf16 panels [panel_count(n)][bf16_depth(k) / 2][16][2]. */
+  void (*pack_bf16)(const float* b, int64_t row, int64_t column, int n, int k, uint16_t* panels);
+  /**
+   * C[m, 16 * panels] (+)= A[m, k] B^T. a: rows [m][bf16_depth(k)] with stride a_row (in elements, a multiple of 32);
+   * b: `panels` consecutive panels; only the first `columns` <= 16 * panels columns of C are written.
+   */
+  void (*gemm_bf16)(int m, int columns, int k, const uint16_t* a, int64_t a_row, const uint16_t* b, float* c, int64_t c_row, bool accumulate);
+
+  /** Rounds half away from zero or to even, the same in every body. `in` % 32 == 0. */
+  void (*quantize_rows)(const float* x, int64_t row, int m, int in, int8_t* q, float* scales, int32_t* sums);
+  /** C[m, columns of the panels] (+)= A W^T for the panels [begin, end) of w (bits 8 or 4); c points at column 16 * begin. */
+  void (*gemm_int8)(int m, const Int8Rows& a, const PackedWeights& w, int begin, int end, float* c, int64_t c_row, bool accumulate);
+
+  /** Exact fp32 values (one rounding: scale * (u - offset), then + minimum). The rows of panel `panel`, row-major [16][in], stride `row`. */
+  void (*expand_rows)(const PackedWeights& w, int panel, float* out, int64_t row);
+  /** The same values depth-major: out[p * width + j], j = column within `panels` consecutive panels from `panel`; width = 16 * panels. */
+  void (*expand_depth)(const PackedWeights& w, int panel, int panels, float* out);
+  /** Values rounded to bf16 as a panel of the bits-16 layout. */
+  void (*expand_bf16)(const PackedWeights& w, int panel, uint16_t* out);
+};
+
+/** The best bodies of this processor, limited by TACKROOM_KERNELS (baseline, avx2, avx512, amx) as `kernels()` is. */
+const PackedKernels& packed_kernels();
+
+}  // namespace tackroom
