@@ -11,6 +11,7 @@ export const ERROR_CODES = [
   'ADAPTER_MISMATCH',
   'CONTEXT_FULL',
   'OUT_OF_MEMORY',
+  'NOT_FINITE',
   'IO',
   'DISK_FULL',
   'PORT_IN_USE',
@@ -57,6 +58,7 @@ const HINTS: Partial<Record<ErrorCode, string>> = {
   ADAPTER_CORRUPT: 'Copy or train the adapter again; the file is left as it is.',
   ADAPTER_MISMATCH: 'Use the adapter with the base model it was trained on.',
   CONTEXT_FULL: 'Shorten the conversation or use a model with a longer context.',
+  NOT_FINITE: 'Lower the learning rate, or go back to an earlier checkpoint.',
   OUT_OF_MEMORY: 'Close other programs or use a smaller model.',
   DEADLINE: 'The machine may be busy; try again.',
 };

@@ -15,6 +15,8 @@ export const LoopCounts = z.object({
 });
 export type LoopCounts = z.infer<typeof LoopCounts>;
 
+/** Adapters that the engine's panel names. */
+export const MAX_ADAPTER_USE = 8;
 export const EngineView = z.object({
   state: z.enum(['up', 'training', 'down']),
   /** Why it is down. */
@@ -25,16 +27,35 @@ export const EngineView = z.object({
       architecture: z.string(),
       parameters: z.number(),
       contextLength: count,
+      /** Of the weights in memory. */
       bytes: z.number(),
+      /** Most common type of the file's matrices. */
+      quantisation: z.string(),
+      /** Numeric form of the products, for answers and for training. */
+      precision: z.string(),
+      trainingPrecision: z.string(),
+      /** Where these differ: how far the log-probabilities of the same tokens do; null until measured. */
+      precisionGap: z.object({ mean: z.number(), max: z.number() }).nullable(),
     })
     .nullable(),
   running: count,
+  decoding: count,
+  /** In their prompt. */
+  prefilling: count,
   queued: count,
+  /** What those in the queue wait for, and how long the oldest does; null when none do. */
+  waitsFor: z.object({ what: z.enum(['place', 'memory']), oldestMs: z.number() }).nullable(),
+  /** Of sampling, and of reading prompts. */
   tokensPerSecond: z.number(),
+  prefillTokensPerSecond: z.number(),
+  /** Memory of contexts: of running requests, held for later ones, and the limit of both. */
+  kv: z.object({ limitBytes: z.number(), runningBytes: z.number(), cacheBytes: z.number() }),
   kernels: z.string(),
   threads: count,
   rssBytes: z.number(),
   adapters: count,
+  /** Those in memory, the busiest first; a dropped one goes with its last request. */
+  adapterUse: z.array(z.object({ hash: z.string(), running: count, dropped: z.boolean() })).max(MAX_ADAPTER_USE),
 });
 export type EngineView = z.infer<typeof EngineView>;
 

@@ -18,6 +18,8 @@ export type NativeErrorCode =
   | 'ADAPTER_MISMATCH'
   | 'CONTEXT_FULL'
   | 'BAD_ARGUMENT'
+  | 'NOT_FINITE'
+  | 'CANCELLED'
   | 'OUT_OF_MEMORY'
   | 'IO';
 
@@ -29,6 +31,9 @@ export interface CpuFeatures {
   amx: boolean;
   /** Kernel set in use: baseline, avx2 or avx512. */
   kernels: string;
+  /** Bodies of the 16- and 8-bit products; bf16Body is empty where the processor has none. */
+  bf16Body: string;
+  int8Body: string;
   threads: number;
 }
 
@@ -43,8 +48,55 @@ export interface ModelInfo {
   headDim: number;
   contextLength: number;
   tied: boolean;
+  /** Weights in memory. */
   bytes: number;
+  /** What one token of one sequence takes in the cache. */
+  kvBytesPerToken: number;
+  /** Most common type of the file's matrices: F32, BF16, Q8_0, Q4_K, ... */
+  quantisation: string;
+  servingPrecision: PrecisionName;
+  trainingPrecision: PrecisionName;
+  /** 0 for dense models. */
+  experts: number;
 }
+
+/** What a model folder or GGUF file holds, told from its tables: no weight is read. */
+export interface ModelSummary {
+  format: 'safetensors' | 'gguf';
+  /** model_type of config.json: llama, qwen2, qwen3, gemma3_text, lfm2, lfm2_moe. */
+  architecture: string;
+  layers: number;
+  hiddenSize: number;
+  heads: number;
+  kvHeads: number;
+  headDim: number;
+  ffnSize: number;
+  vocabSize: number;
+  contextLength: number;
+  /** 0: not a mixture of experts. */
+  experts: number;
+  expertsPerToken: number;
+  parameters: number;
+  /** Size of the weight files. */
+  fileBytes: number;
+  tied: boolean;
+  /** By element type as stored: F32, BF16, Q4_K, ... */
+  types: Record<string, { tensors: number; bytes: number }>;
+}
+
+export type PrecisionName = 'fp32' | 'bf16' | 'int8';
+
+/** auto: int8 for quantised files, bf16 for 16-bit ones from 32 M parameters on where the processor has it, else fp32. */
+export interface LoadOptions {
+  /** 0 = number of cores. */
+  threads?: number;
+  precision?: PrecisionName | 'auto';
+  /** Every weight in fp32, so that all of them can be trained and saved. */
+  trainable?: boolean;
+}
+
+/** A sequence or a score is computed in the serving precision or in that of training. */
+export type ComputePath = 'serving' | 'training';
 
 /** How the next token is drawn. `temperature` 0 is greedy. `seed` + the sequence position fix the draw. */
 export interface SampleOptions {
@@ -55,6 +107,11 @@ export interface SampleOptions {
   repetitionPenalty?: number;
   /** Unsigned 53-bit integer. Same seed, same position, same logits: same token. */
   seed: number;
+  /**
+   * Bit t % 32 of word t / 32: token t may be drawn. [ceil(vocab / 32)]; absent: every token. No bit set, or another
+   * length: BAD_ARGUMENT. The log-probability stays that of the unmasked distribution.
+   */
+  allowed?: Uint32Array;
 }
 
 export interface DecodeItem {
@@ -90,6 +147,8 @@ export interface NativeAdapter {
   clone(): NativeAdapter;
   /** Writes a PEFT folder (adapter_config.json + adapter_model.safetensors) atomically. */
   save(dir: string, baseModelName: string): Promise<void>;
+  /** Lets go of it; sequences and trainers that were made with it go on. Any later call throws BAD_ARGUMENT. */
+  free(): void;
 }
 
 export type LossName = 'grpo' | 'bnpo' | 'dr_grpo' | 'dapo' | 'gspo' | 'cispo' | 'sft';
@@ -131,6 +190,59 @@ export interface OptimizerOptions {
   maxGradNorm?: number;
 }
 
+export interface TrainerOptions extends OptimizerOptions {
+  /** Distinct tokens of a micro-batch; default: up to 2048, as the activations of a large model allow. */
+  tokenBudget?: number;
+  /** block: keep only the inputs of layers and compute a layer again in backward; less memory, the same bits. */
+  checkpoint?: 'none' | 'block';
+  /** Compute token prefixes that rows have in common once (default true). The result is that of the rows one by one. */
+  share?: boolean;
+}
+
+/** Bytes a trainer holds beside the weights of model and adapter. */
+export interface TrainMemory {
+  gradients: number;
+  optimizer: number;
+  /** Activations kept for backward, and the residual stream between layers. */
+  tape: number;
+  stream: number;
+  scratch: number;
+  /** Logits of a chunk and what goes with them. */
+  head: number;
+  total: number;
+}
+
+/** What a step is planned for. */
+export interface PlanOptions extends Pick<TrainerOptions, 'tokenBudget' | 'checkpoint' | 'share'> {
+  /** Of the adapter; 0: every weight is trained. Default 32. */
+  rank?: number;
+  /** Distinct tokens of a step, and tokens of its longest row. */
+  tokens?: number;
+  longest?: number;
+  /** Share of the tokens that are trained on (default 1). */
+  trainedShare?: number;
+}
+
+/** Measured speeds, in 1e9 multiply-adds a second: layers without and with what grows with the length, and the head. */
+export interface Calibration {
+  layers: number;
+  attention: number;
+  head: number;
+}
+
+export interface TrainPlan {
+  tokenBudget: number;
+  microBatches: number;
+  /** Bytes of model and adapter, and of the trainer; `bytes` is all of them. */
+  weights: number;
+  adapter: number;
+  memory: TrainMemory;
+  bytes: number;
+  /** Of a step; 0 without a calibration. */
+  seconds: number;
+  tokensPerSecond: number;
+}
+
 export interface StepMetrics {
   loss: number;
   gradNorm: number;
@@ -141,6 +253,7 @@ export interface StepMetrics {
   /** mean entropy of softmax(logits/T) over trained tokens, nats. */
   entropy: number;
   trainedTokens: number;
+  /** Tokens computed: those of a shared prefix count once. */
   forwardedTokens: number;
   seconds: number;
 }
@@ -153,27 +266,52 @@ export interface NativeTrainer {
   gradients(
     samples: TrainSample[],
     loss: LossOptions,
-  ): Promise<{ loss: number; gradNorm: number; tensors: Record<string, Float32Array> }>;
+  ): Promise<{ loss: number; gradNorm: number; forwardedTokens: number; tensors: Record<string, Float32Array> }>;
   /** Optimizer moments + step count + weights under training, one file, atomically. */
   saveState(file: string): Promise<void>;
   loadState(file: string): Promise<void>;
+  /** Bytes held by the last step. */
+  memory(): Promise<TrainMemory>;
+  /** Ends the running step and those queued before this call with CANCELLED; weights, moments and step count stay as before them. */
+  cancel(): void;
   free(): void;
 }
 
 export interface NativeModel {
   readonly info: ModelInfo;
-  newSequence(adapter?: NativeAdapter | null): NativeSequence;
-  /** One forward over all items together (continuous batching; items may have different adapters). */
+  /** `path` default serving. */
+  newSequence(adapter?: NativeAdapter | null, options?: { path?: ComputePath }): NativeSequence;
+  /** One forward over all items together (continuous batching; items may have different adapters and paths). */
   decode(items: DecodeItem[]): Promise<Sampled[]>;
-  /** Entry t = log p(ids[t] | ids before t) at `temperature`, entry 0 = 0. */
-  logprobs(sequences: Int32Array[], adapter?: NativeAdapter | null, temperature?: number): Promise<Float32Array[]>;
-  /** Raw logits of every position, [n, vocab] row-major. For tests. */
+  /** Entry t = log p(ids[t] | ids before t) at `temperature`, entry 0 = 0. `path` default training. */
+  logprobs(
+    sequences: Int32Array[],
+    adapter?: NativeAdapter | null,
+    temperature?: number,
+    path?: ComputePath,
+  ): Promise<Float32Array[]>;
+  /** Raw logits of every position on the training path, [n, vocab] row-major. For tests. */
   logits(ids: Int32Array, adapter?: NativeAdapter | null): Promise<Float32Array>;
-  /** A: kaiming uniform(a = sqrt 5) from `seed`, B = 0, on every linear layer but the head. */
-  createAdapter(options: { rank: number; alpha: number; seed: number }): NativeAdapter;
-  loadAdapter(dir: string): Promise<NativeAdapter>;
+  /** The residual stream before each layer and after the last, [layers + 1] times [n, hidden]. For tests. */
+  hiddenStates(ids: Int32Array, adapter?: NativeAdapter | null): Promise<Float32Array[]>;
+  /**
+   * A: kaiming uniform(a = sqrt 5) from `seed`, B = 0, on every linear layer but the head. `experts` (default none): one pair
+   * shared by the experts of a layer, or one each.
+   */
+  createAdapter(options: {
+    rank: number;
+    alpha: number;
+    seed: number;
+    experts?: 'none' | 'shared' | 'each';
+  }): NativeAdapter;
+  /** A PEFT folder or an adapter GGUF. */
+  loadAdapter(path: string): Promise<NativeAdapter>;
   /** Trains `adapter` in place; null trains every weight of the model. */
-  newTrainer(adapter: NativeAdapter | null, options?: OptimizerOptions): NativeTrainer;
+  newTrainer(adapter: NativeAdapter | null, options?: TrainerOptions): NativeTrainer;
+  /** What a step will need, before a trainer is made. */
+  planTraining(options: PlanOptions, speeds?: Partial<Calibration>): TrainPlan;
+  /** Runs one layer of each kind and the head on some tokens and measures their speed; an adapter of `rank` (default 32). */
+  calibrate(rank?: number): Promise<Calibration>;
   /** Writes a Hugging Face folder (config.json + model.safetensors), atomically. dtype of the file. */
   save(dir: string, dtype?: 'F32' | 'BF16'): Promise<void>;
   free(): void;
@@ -181,10 +319,14 @@ export interface NativeModel {
 
 export interface NativeAddon {
   cpuFeatures(): CpuFeatures;
-  /** `threads` 0 = number of cores. */
-  loadModel(dir: string, options?: { threads?: number }): Promise<NativeModel>;
+  /** A Hugging Face folder or a GGUF file. */
+  loadModel(path: string, options?: LoadOptions): Promise<NativeModel>;
   /** Random weights, for pre-training: normal(0, std), projections into the residual divided by sqrt(2*layers), norms 1. */
   initModel(config: Record<string, unknown>, options: { seed: number; std: number; threads?: number }): NativeModel;
+  /** Describes a Hugging Face folder or a .gguf file. */
+  inspectModel(path: string): ModelSummary;
+  /** Blocks of a GGUF type ("Q4_K", "BF16", ...) as `count` fp32 values. For tests. */
+  dequantize(type: string, blocks: Uint8Array, count: number): Float32Array;
 }
 
 /** Folder that holds package.json, in a checkout, in `dist/` and in the packaged app alike. */

@@ -1,5 +1,6 @@
 /** Every sentence of the window, in English. Logic and markup hold none. */
 import type { Harness, Origin, Run } from '../contract/records.js';
+import type { EngineView } from '../contract/views.js';
 import type { ConnectionState } from './bridge/socket-bridge.js';
 import type { Action } from './logic/shortcuts.js';
 import type { Theme } from './stores/theme.js';
@@ -109,12 +110,43 @@ export const S = {
     perSecond: (n: string) => `${n} tokens/s`,
     kernels: 'Kernels',
     threads: (n: number) => plural(n, 'thread', 'threads'),
-    memory: 'Memory',
+    memory: 'Process memory',
     queue: 'Requests',
-    queueText: (running: number, queued: number) => `${running} running · ${queued} waiting`,
+    /** Such as: 2 decode, 1 reads its prompt, 1 waits for a free place (3 s). */
+    queueText: ({ decoding, prefilling, queued, waitsFor }: EngineView, age: (ms: number) => string) =>
+      [
+        decoding > 0 && `${decoding} ${decoding === 1 ? 'decodes' : 'decode'}`,
+        prefilling > 0 && `${prefilling} ${prefilling === 1 ? 'reads its prompt' : 'read their prompts'}`,
+        waitsFor &&
+          `${queued} ${queued === 1 ? 'waits' : 'wait'} for ${waitsFor.what === 'place' ? 'a free place' : 'memory'} (${age(waitsFor.oldestMs)})`,
+      ]
+        .filter(Boolean)
+        .join(', ') || 'none',
+    speeds: (decode: string, prompt: string) => `${decode} tokens/s, prompts ${prompt}`,
+    weights: 'Weights',
+    precision: 'Arithmetic',
+    precisions: (model: {
+      precision: string;
+      trainingPrecision: string;
+      precisionGap: { mean: number; max: number } | null;
+    }) =>
+      model.precision === model.trainingPrecision
+        ? model.precision
+        : `${model.precision} for answers, ${model.trainingPrecision} for training${
+            model.precisionGap
+              ? ` (a token's log-probability differs by ${model.precisionGap.mean.toFixed(3)} on average)`
+              : ''
+          }`,
+    contexts: 'Context memory',
+    contextsText: (running: string, cache: string, limit: string) => `${running} in use, ${cache} kept, of ${limit}`,
+    contextsLabel: 'Memory for contexts in use',
+    adapterRunning: (n: number, dropped: boolean) =>
+      [n > 0 && plural(n, 'request', 'requests'), dropped && 'leaving'].filter(Boolean).join(', ') || 'idle',
+    noAdapters: 'none, the base model answers',
+    moreAdapters: (n: number) => `and ${n.toLocaleString()} more`,
     gateway: 'Gateway',
     gatewayDown: 'stopped',
-    adapters: 'Loaded adapters',
+    adapters: 'Adapters',
   },
   sessions: {
     title: 'Sessions',

@@ -1,17 +1,26 @@
 /**
  * Builds the native engine into build/native/engine.node with CMake and Ninja.
  *
- * usage: node scripts/build-native.mjs [--force]
+ * usage: node scripts/build-native.mjs [--force] [--tests | --sanitize] [--target NAME]
  * Uses cmake and ninja from PATH or from build/tools/bin, and does nothing when the addon is newer than its sources.
+ * --tests builds the test and measuring programs of the kernels into build/native-tests instead; --sanitize builds the
+ * test program with address and undefined-behaviour checks into build/native-tests-asan. --target NAME builds another test
+ * program instead (files_test, fuzz_readers), in a folder of its own so that two builds at a time do not meet.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const output = join(root, 'build', 'native');
-const addon = join(output, 'engine.node');
+const sanitize = process.argv.includes('--sanitize');
+const tests = sanitize || process.argv.includes('--tests');
+const named =
+  tests && process.argv.includes('--target') ? process.argv[process.argv.indexOf('--target') + 1] : undefined;
+const folder = named === undefined ? 'native-tests' : `native-${named.replaceAll('_', '-')}`;
+const output = join(root, 'build', sanitize ? `${folder}-asan` : tests ? folder : 'native');
+const name = tests ? 'native tests' : 'native engine';
+const product = join(output, tests ? 'built' : 'engine.node');
 
 /** Newest modification time below a folder, in ms. */
 function newest(dir) {
@@ -24,12 +33,13 @@ function newest(dir) {
 }
 
 function upToDate() {
-  if (!existsSync(addon)) return false;
+  if (!existsSync(product)) return false;
   const sources = Math.max(
     newest(join(root, 'native', 'src')),
+    tests ? newest(join(root, 'native', 'tests')) : 0,
     statSync(join(root, 'native', 'CMakeLists.txt')).mtimeMs,
   );
-  return statSync(addon).mtimeMs > sources;
+  return statSync(product).mtimeMs > sources;
 }
 
 function run(command, args) {
@@ -48,12 +58,21 @@ function run(command, args) {
 }
 
 if (!process.argv.includes('--force') && upToDate()) {
-  console.log('native engine: up to date');
+  console.log(`${name}: up to date`);
 } else {
   const start = Date.now();
   mkdirSync(output, { recursive: true });
   const jobs = process.env.TACKROOM_BUILD_JOBS ?? '2';
-  run('cmake', ['-S', join(root, 'native'), '-B', output, '-G', 'Ninja', '-DCMAKE_BUILD_TYPE=Release']);
-  run('cmake', ['--build', output, '-j', jobs]);
-  console.log(`native engine: built in ${((Date.now() - start) / 1000).toFixed(1)} s`);
+  const flags = sanitize
+    ? '-O1;-g1;-fno-omit-frame-pointer;-fsanitize=address,undefined;-fno-sanitize-recover=all'
+    : '';
+  const settings = [
+    '-DCMAKE_BUILD_TYPE=Release',
+    ...(tests ? [`-DNATIVE_TEST_FLAGS=${flags}`, `-DKERNEL_OPTIMISATION=${sanitize ? '-O1' : '-O3'}`] : []),
+  ];
+  const target = named ?? (tests ? 'native_tests' : 'engine');
+  run('cmake', ['-S', join(root, 'native'), '-B', output, '-G', 'Ninja', ...settings]);
+  run('cmake', ['--build', output, '-j', jobs, '--target', target]);
+  if (tests) writeFileSync(product, '');
+  console.log(`${name}: built in ${((Date.now() - start) / 1000).toFixed(1)} s`);
 }

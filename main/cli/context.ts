@@ -1,7 +1,8 @@
 /** Options that every command shares, and what most commands need: an open store, or the running services. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { TackroomError } from '../../contract/errors.js';
+import { DEMO_MODEL, ModelLibrary } from '../models/library.js';
 import { defaultHome, demoModelDir, openHome } from '../services/paths.js';
 import { type Services, startServices } from '../services/services.js';
 import { openStore, type Store } from '../store/store.js';
@@ -21,9 +22,15 @@ export async function withStore<T>(options: GlobalOptions, work: (store: Store) 
   }
 }
 
-/** `--model`: a folder, or the id of a registered model; default: the built-in demo model. */
+/** `--model`: a folder or file, or the id of a registered model; default: the built-in demo model. */
+export async function findModel(options: GlobalOptions & { model?: string }): Promise<string> {
+  const { model } = options;
+  if (model === undefined || model === 'demo' || existsSync(model)) return resolveModel(model);
+  return withStore(options, (store) => resolveModel(model, store));
+}
+
 export function resolveModel(model: string | undefined, store?: Store): string {
-  if (model === undefined || model === 'demo') {
+  if (model === undefined || model === DEMO_MODEL) {
     const dir = demoModelDir();
     if (!existsSync(join(dir, 'tokenizer.json')))
       throw new TackroomError(
@@ -33,14 +40,21 @@ export function resolveModel(model: string | undefined, store?: Store): string {
       );
     return dir;
   }
-  if (existsSync(model)) return model;
-  const known = (store?.setting('models') as Record<string, string> | undefined)?.[model];
-  if (known) return known;
-  throw new TackroomError(
-    'MODEL_NOT_FOUND',
-    `There is no model ${model}.`,
-    'Name a folder with config.json and model.safetensors, or add one with `tackroom models add`.',
-  );
+  if (existsSync(model)) return resolve(model);
+  const known = store && new ModelLibrary(store).find(model);
+  if (!known)
+    throw new TackroomError(
+      'MODEL_NOT_FOUND',
+      `There is no model ${model}.`,
+      'Name a GGUF file or a folder with config.json and model.safetensors, or add one with `tackroom models add`.',
+    );
+  if (!existsSync(known.path))
+    throw new TackroomError(
+      'MODEL_NOT_FOUND',
+      `The model ${model} is no longer at ${known.path}.`,
+      `Put it back, or forget it with \`tackroom models remove ${model}\`.`,
+    );
+  return known.path;
 }
 
 /** Starts engine and gateway for the length of `work`. */
@@ -52,7 +66,7 @@ export async function withServices<T>(
   const home = defaultHome(options.home);
   const services = await startServices({
     home,
-    modelDir: resolveModel(options.model),
+    modelDir: await findModel(options),
     port: options.port ?? 0,
     onRestart: (service, exit) =>
       io.stderr.write(`The ${service} ended (${exit.signal ?? exit.code}); it is started again.\n`),

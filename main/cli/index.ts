@@ -81,7 +81,8 @@ example(
     .description('gateway, engine and the window in a browser')
     .option('--port <n>', 'of the gateway', '4141')
     .option('--ui-port <n>', 'of the window', '4142')
-    .option('--model <id>', 'folder or id of a model (default: the built-in one)')
+    .option('--model <id>', 'folder, GGUF file or id of a model (default: the built-in one)')
+    .option('--context-memory <size>', 'for contexts, such as 2GiB (default: by what is free)')
     .option('--open', 'open the window', false)
     .option('--no-open', 'do not open the window')
     .option('--json', 'print one JSON line when ready'),
@@ -280,14 +281,20 @@ models
   .command('list')
   .option('--json')
   .action(run(async () => (await modelsModule()).modelsListCommand));
-models
-  .command('add <dir>')
-  .option('--name <id>')
-  .action(run(async () => (await modelsModule()).modelsAddCommand, ['dir']));
-models
-  .command('inspect <dir>')
-  .option('--json')
-  .action(run(async () => (await modelsModule()).modelsInspectCommand, ['dir']));
+example(
+  models
+    .command('add <path>')
+    .description('remember a folder or GGUF file on this disk by a name')
+    .option('--name <id>', 'default: the name of the folder or file'),
+  'tackroom models add ~/models/smollm2-135m-q4_k_m.gguf --name smollm2',
+).action(run(async () => (await modelsModule()).modelsAddCommand, ['path']));
+example(
+  models
+    .command('inspect <model>')
+    .description('architecture, shape, types, tokenizer and memory need of a folder, a file or an id; loads nothing')
+    .option('--json'),
+  'tackroom models inspect ~/models/smollm2-135m-q4_k_m.gguf --json',
+).action(run(async () => (await modelsModule()).modelsInspectCommand, ['model']));
 models
   .command('remove <id>')
   .description('forget it; its files stay')
@@ -298,7 +305,7 @@ const withModel = (command: Command): Command =>
   command
     .requiredOption('--model <dir>', 'Hugging Face folder')
     .option('--adapter <dir>', 'PEFT folder')
-    .option('--precision <p>', 'fp32 or auto', 'auto');
+    .option('--precision <p>', 'fp32, bf16, int8 or auto', 'auto');
 withModel(engine.command('logprobs [file]'))
   .option('--jsonl')
   .action(run(async () => (await import('../engine/cli-logprobs.js')).logprobsCommand as Body, ['file']));

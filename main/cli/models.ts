@@ -1,72 +1,87 @@
 /** `tackroom models …`: base models that lie on disk. */
-import { resolve } from 'node:path';
-import { TackroomError } from '../../contract/errors.js';
-import { loadAddon } from '../../native/addon.js';
+import { existsSync } from 'node:fs';
+import { inspectModel, type ModelSummary } from '../models/inspect.js';
+import { DEMO_MODEL, ModelLibrary } from '../models/library.js';
 import { demoModelDir } from '../services/paths.js';
-import { type GlobalOptions, withStore } from './context.js';
+import { findModel, type GlobalOptions, withStore } from './context.js';
 import type { CommandIo } from './io.js';
-import { table } from './table.js';
-
-type Models = Record<string, string>;
+import { bytesText, table } from './table.js';
 
 export async function modelsListCommand(options: GlobalOptions & { json?: boolean }, io: CommandIo): Promise<number> {
-  return withStore(options, (store) => {
-    const models = { demo: demoModelDir(), ...(store.setting('models') as Models | undefined) };
-    if (options.json) io.stdout.write(`${JSON.stringify({ models })}\n`);
-    else io.stdout.write(table(['id', 'folder'], Object.entries(models)));
-    return 0;
-  });
-}
-
-export async function modelsAddCommand(
-  options: GlobalOptions & { dir: string; name?: string },
-  io: CommandIo,
-): Promise<number> {
-  const dir = resolve(options.dir);
-  const id = options.name ?? dir.split('/').at(-1)!;
-  if (id === 'demo')
-    throw new TackroomError(
-      'BAD_ARGUMENT',
-      'The name demo belongs to the built-in model.',
-      'Choose another with --name.',
-    );
-  const model = await loadAddon().loadModel(dir, { threads: 1 });
-  model.free();
-  return withStore(options, (store) => {
-    store.setSetting('models', { ...(store.setting('models') as Models | undefined), [id]: dir });
-    io.stdout.write(`${id}\n`);
-    return 0;
-  });
-}
-
-export async function modelsInspectCommand(options: { dir: string; json?: boolean }, io: CommandIo): Promise<number> {
-  const model = await loadAddon().loadModel(resolve(options.dir === 'demo' ? demoModelDir() : options.dir), {
-    threads: 1,
-  });
-  const info = model.info;
-  model.free();
-  if (options.json) io.stdout.write(`${JSON.stringify(info)}\n`);
+  const known = await withStore(options, (store) => new ModelLibrary(store).list());
+  const rows = [
+    { id: DEMO_MODEL, path: demoModelDir(), architecture: null, parameters: null, fileBytes: null },
+    ...Object.entries(known).map(([id, entry]) => ({ id, ...entry })),
+  ].map((row) => ({ ...row, present: existsSync(row.path) }));
+  if (options.json) io.stdout.write(`${JSON.stringify({ models: rows })}\n`);
   else
     io.stdout.write(
       table(
-        ['what', 'value'],
-        Object.entries(info).map(([key, value]) => [key, String(value)]),
+        ['id', 'architecture', 'size', 'path'],
+        rows.map(({ id, architecture, fileBytes, path, present }) => [
+          id,
+          architecture,
+          fileBytes === null ? null : bytesText(fileBytes),
+          present ? path : `${path} (not there)`,
+        ]),
       ),
     );
   return 0;
 }
 
+export async function modelsAddCommand(
+  options: GlobalOptions & { path: string; name?: string },
+  io: CommandIo,
+): Promise<number> {
+  return withStore(options, (store) => {
+    const { id, summary } = new ModelLibrary(store).add(options.path, options.name);
+    io.stdout.write(`${id}\n`);
+    io.stderr.write(
+      `${summary.architecture}, ${bytesText(summary.fileBytes)}; serve it with: tackroom serve --model ${id}\n`,
+    );
+    return 0;
+  });
+}
+
+export async function modelsInspectCommand(
+  options: GlobalOptions & { model: string; json?: boolean },
+  io: CommandIo,
+): Promise<number> {
+  const summary = inspectModel(await findModel(options));
+  if (options.json) io.stdout.write(`${JSON.stringify(summary)}\n`);
+  else io.stdout.write(table(['what', 'value'], describe(summary)));
+  return 0;
+}
+
+function describe({ shape, memory, tensorTypes, tokenizer, ...rest }: ModelSummary): [string, string][] {
+  return [
+    ['path', rest.path],
+    ['name', rest.name],
+    ['architecture', rest.architecture],
+    ['parameters', rest.parameters.toLocaleString('en')],
+    [
+      'shape',
+      `${shape.layers} layers of ${shape.hidden}, ${shape.heads} heads, ${shape.kvHeads} for keys and values, of ${shape.headDim}`,
+    ],
+    ['vocabulary', String(shape.vocabulary)],
+    [
+      'tensors',
+      Object.entries(tensorTypes)
+        .map(([type, n]) => `${n} ${type}`)
+        .join(', '),
+    ],
+    ['tokenizer', tokenizer ? `${tokenizer.kind}, ${tokenizer.tokens} tokens` : 'none'],
+    ['context', `${rest.contextLength} tokens`],
+    ['file', bytesText(rest.fileBytes)],
+    ['memory for weights', bytesText(memory.weightsBytes)],
+    ['memory for one context', `${bytesText(memory.contextBytes)} (${memory.kvBytesPerToken} bytes a token)`],
+  ];
+}
+
 export async function modelsRemoveCommand(options: GlobalOptions & { id: string }, io: CommandIo): Promise<number> {
   return withStore(options, (store) => {
-    const { [options.id]: removed, ...rest } = (store.setting('models') as Models | undefined) ?? {};
-    if (!removed)
-      throw new TackroomError(
-        'NOT_FOUND',
-        `There is no model ${options.id}.`,
-        'List them with `tackroom models list`.',
-      );
-    store.setSetting('models', rest);
-    io.stdout.write(`Forgot ${options.id}; ${removed} is left as it is.\n`);
+    const { path } = new ModelLibrary(store).remove(options.id);
+    io.stdout.write(`Forgot ${options.id}; ${path} is left as it is.\n`);
     return 0;
   });
 }

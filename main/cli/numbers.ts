@@ -25,3 +25,14 @@ export function temperatureOf(text: string): number {
     );
   return value;
 }
+
+const UNITS: Record<string, number> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
+
+/** `2GiB`, `512M`, `1000000`. Throws BAD_ARGUMENT naming the option. */
+export function sizeInBytes(option: string, text: string): number {
+  const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?$/i.exec(text.trim());
+  const bytes = match ? Math.floor(Number(match[1]) * UNITS[match[2]!.toLowerCase()]!) : 0;
+  if (bytes <= 0)
+    throw new TackroomError('BAD_ARGUMENT', `${option} must be a size such as 512MiB or 2GiB, not ${text}.`);
+  return bytes;
+}

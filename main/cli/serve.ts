@@ -2,14 +2,16 @@
 import { spawn } from 'node:child_process';
 import { defaultHome } from '../services/paths.js';
 import { startApp } from './app.js';
-import { type GlobalOptions, resolveModel } from './context.js';
+import { findModel, type GlobalOptions } from './context.js';
 import type { CommandIo } from './io.js';
-import { portNumber } from './numbers.js';
+import { portNumber, sizeInBytes } from './numbers.js';
 
 export interface ServeOptions extends GlobalOptions {
   port: string;
   uiPort: string;
   model?: string;
+  /** Such as 2GiB. */
+  contextMemory?: string;
   open: boolean;
   json?: boolean;
 }
@@ -39,7 +41,8 @@ export async function serveCommand(options: ServeOptions, io: CommandIo): Promis
   const home = defaultHome(options.home);
   const app = await startApp({
     home,
-    modelDir: resolveModel(options.model),
+    modelDir: await findModel(options),
+    kvBytes: options.contextMemory === undefined ? undefined : sizeInBytes('--context-memory', options.contextMemory),
     port: portNumber('--port', options.port),
     uiPort: portNumber('--ui-port', options.uiPort),
     onRestart: (service, exit) =>

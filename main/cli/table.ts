@@ -12,3 +12,11 @@ export function table(header: string[], rows: (string | number | null)[][]): str
       .trimEnd();
   return `${cells.map(line).join('\n')}\n`;
 }
+
+/** 512 B, 4.1 MiB, 12 GiB */
+export function bytesText(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const power = bytes > 0 ? Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10)) : 0;
+  const value = bytes / 1024 ** power;
+  return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${units[power]}`;
+}

@@ -17,7 +17,7 @@ export async function logprobsCommand(options: EngineOptions & { file?: string }
         `Line ${line} needs "ids", a list of token ids.`,
         'Example: {"ids":[1,2,3]}',
       );
-    const [logprobs] = await model.logprobs([Int32Array.from(parsed.data.ids)], adapter);
+    const [logprobs] = await model.logprobs([Int32Array.from(parsed.data.ids)], adapter, 1, 'serving');
     io.stdout.write(`${JSON.stringify({ logprobs: Array.from(logprobs!) })}\n`);
   }
   model.free();

@@ -10,22 +10,25 @@ import { type CommandIo, readAll } from '../cli/io.js';
 export interface EngineOptions {
   model: string;
   adapter?: string;
-  /** fp32 or auto; this build computes in fp32 either way. */
+  /** fp32, bf16, int8, or auto: what serving uses on this machine. */
   precision?: string;
 }
 
-/** Loads the model and, when one is named, its adapter. */
+const PRECISIONS = ['fp32', 'bf16', 'int8', 'auto'] as const;
+
+/** Loads the model and, when one is named, its adapter. `trainable`: every weight in fp32. */
 export async function openModel(
   options: EngineOptions,
+  { trainable = false }: { trainable?: boolean } = {},
 ): Promise<{ model: NativeModel; adapter: NativeAdapter | null }> {
-  const precision = options.precision ?? 'auto';
-  if (precision !== 'fp32' && precision !== 'auto')
+  const precision = PRECISIONS.find((name) => name === (options.precision ?? 'auto'));
+  if (precision === undefined)
     throw new TackroomError(
       'BAD_ARGUMENT',
-      `The precision "${precision}" is not available: this build computes in fp32 only.`,
-      'Use --precision fp32 or leave it out.',
+      `There is no precision "${options.precision}".`,
+      'Use --precision fp32, bf16, int8 or auto.',
     );
-  const model = await loadAddon().loadModel(options.model);
+  const model = await loadAddon().loadModel(options.model, { precision, trainable });
   const adapter = options.adapter === undefined ? null : await model.loadAdapter(options.adapter);
   return { model, adapter };
 }

@@ -77,7 +77,7 @@ export async function stepCommand(
       'Name one with --adapter, or set "train":"all" in the batch.',
     );
 
-  const { model, adapter } = await openModel(options);
+  const { model, adapter } = await openModel(options, { trainable: all });
   const trainer = model.newTrainer(all ? null : adapter, {
     optimizer: batch.optimizer,
     betas: batch.betas,

@@ -2,69 +2,106 @@
  * The engine process: the only one that loads the native addon. It serves, scores and trains with one copy of the
  * weights, and answers `EngineCalls` on a unix socket.
  *
- * Arguments: --model DIR --socket PATH --adapters DIR [--threads N]
+ * Arguments: --model DIR --socket PATH --adapters DIR [--threads N] [--kv-bytes N]
  */
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import { TackroomError, toErrorShape } from '../../contract/errors.js';
-import { loadAddon, type NativeModel } from '../../native/addon.js';
+import { loadAddon } from '../../native/addon.js';
+import { checkFits, freeMemory } from '../models/memory.js';
 import { type CallContext, serveRpc } from '../services/rpc.js';
 import { onParentGone, reportFailure } from '../services/supervisor.js';
 import { AdapterPool, BASE } from './adapter-pool.js';
 import type { Codec } from './codec.js';
+import { Constraints } from './constrain/constraints.js';
+import type { Generation } from './job.js';
+import { DEFAULT_LIMITS, defaultKvBytes } from './limits.js';
 import { openCodec } from './open-codec.js';
+import type { Delta } from './parsers/answer-parser.js';
+import { AnswerCollector } from './parsers/parse-answer.js';
+import { measurePrecisionGap, type PrecisionGap } from './precision-gap.js';
 import type { ChatDelta, ChatParams, ChatResult, EngineCalls, EngineStatus } from './protocol.js';
+import { DEFAULT_MAX_TOKENS, sampleOptions } from './sampling.js';
 import { Scheduler } from './scheduler.js';
-import { StreamText } from './stream-text.js';
+import { StopStrings } from './stop-strings.js';
 import { TrainerSession } from './trainer-session.js';
 
-const CACHE_TOKENS = 60_000;
-
 interface Engine {
-  model: NativeModel;
   codec: Codec;
   pool: AdapterPool;
   scheduler: Scheduler;
+  constraints: Constraints;
+}
+
+/** Tells the caller what is decided of an answer, and keeps it. */
+class EmittedAnswer {
+  readonly #collector = new AnswerCollector();
+  readonly calls: ChatResult['toolCalls'] = [];
+  constructor(private readonly emit: (delta: ChatDelta) => void) {}
+
+  get content(): string {
+    return this.#collector.content;
+  }
+
+  get reasoning(): string {
+    return this.#collector.reasoning;
+  }
+
+  add(deltas: readonly Delta[]): void {
+    this.#collector.add(deltas);
+    const text = deltas.flatMap((delta) => (delta.kind === 'text' ? [delta.text] : [])).join('');
+    const reasoning = deltas.flatMap((delta) => (delta.kind === 'reasoning' ? [delta.text] : [])).join('');
+    const toolCalls = this.#collector.toolCalls.slice(this.calls.length).map((call) => ({
+      id: `call_${randomUUID().replaceAll('-', '').slice(0, 20)}`,
+      ...call,
+    }));
+    this.calls.push(...toolCalls);
+    if (text !== '' || reasoning !== '' || toolCalls.length > 0)
+      this.emit({ text, ...(reasoning !== '' && { reasoning }), ...(toolCalls.length > 0 && { toolCalls }) });
+  }
 }
 
 async function chat(engine: Engine, params: ChatParams, context: CallContext): Promise<ChatResult> {
   const started = performance.now();
-  const adapter = await engine.pool.get(params.adapter);
+  const sample = sampleOptions(params.sampling);
+  const stops = new StopStrings(params.stop ?? []);
+  const constraint = await engine.constraints.of(params);
   const promptIds = engine.codec.encodePrompt(params.messages, params.tools ?? []);
-  const { sampling } = params;
-  const stream = new StreamText(engine.codec.callOpener);
-  const result = await engine.scheduler.generate(Int32Array.from(promptIds), {
-    adapterKey: params.adapter ?? BASE,
-    adapter,
-    sample: {
-      temperature: sampling.temperature,
-      topP: sampling.topP,
-      topK: sampling.topK,
-      minP: sampling.minP,
-      repetitionPenalty: sampling.repetitionPenalty,
-      seed: sampling.seed ?? randomInt(2 ** 47),
-    },
-    maxTokens: sampling.maxTokens ?? 512,
-    endIds: engine.codec.endIds,
-    onToken: (ids) => {
-      const text = stream.push(engine.codec.decode(ids));
-      if (text) context.emit({ text } satisfies ChatDelta);
-    },
-    signal: context.signal,
-  });
-  const ids = result.finish === 'stop' ? result.completionIds.slice(0, -1) : result.completionIds;
-  const answer = engine.codec.parse(engine.codec.decode(ids));
-  const rest = stream.finish(answer.content);
-  if (rest) context.emit({ text: rest } satisfies ChatDelta);
-  const cut = result.finish === 'length';
+  const answer = new EmittedAnswer((delta) => context.emit(delta));
+  const stream = engine.codec.openAnswer(promptIds, params.tools ?? [], stops);
+  let read = 0;
+  const take = (ids: readonly number[]): boolean => {
+    answer.add(stream.push(ids.slice(read)));
+    read = ids.length;
+    return stops.stopped;
+  };
+  const lease = await engine.pool.acquire(params.adapter);
+  let result: Generation;
+  try {
+    result = await engine.scheduler.generate(Int32Array.from(promptIds), {
+      adapterKey: params.adapter ?? BASE,
+      adapter: lease.adapter,
+      sample,
+      maxTokens: params.sampling.maxTokens ?? DEFAULT_MAX_TOKENS,
+      endIds: engine.codec.endIds,
+      maxPromptTokens: params.maxPromptTokens,
+      priority: params.priority,
+      path: params.path ?? (params.priority === 'rollout' ? 'training' : 'serving'),
+      constraint,
+      onToken: take,
+      signal: context.signal,
+    });
+  } finally {
+    lease.release();
+  }
+  take(result.finish === 'stop' ? result.completionIds.slice(0, -1) : result.completionIds);
+  answer.add(stream.finish());
   return {
     content: answer.content,
-    toolCalls: answer.toolCalls.map((call) => ({
-      id: `call_${randomUUID().replaceAll('-', '').slice(0, 20)}`,
-      ...call,
-    })),
-    finish: answer.toolCalls.length > 0 ? 'tool_calls' : cut ? 'length' : 'stop',
+    ...(answer.reasoning !== '' && { reasoning: answer.reasoning }),
+    toolCalls: answer.calls,
+    finish: answer.calls.length > 0 ? 'tool_calls' : result.finish === 'length' ? 'length' : 'stop',
     promptIds,
     completionIds: result.completionIds,
     logprobs: result.logprobs,
@@ -82,6 +119,7 @@ async function main(): Promise<void> {
       socket: { type: 'string' },
       adapters: { type: 'string' },
       threads: { type: 'string', default: '0' },
+      'kv-bytes': { type: 'string' },
     },
   });
   const { model: modelDir, socket, adapters } = values;
@@ -90,13 +128,18 @@ async function main(): Promise<void> {
   const addon = loadAddon();
   const cpu = addon.cpuFeatures();
   const codec = openCodec(modelDir);
+  checkFits(modelDir);
   const model = await addon.loadModel(modelDir, { threads: Number(values.threads) });
   codec.check(model.info.vocabSize);
-  const pool = new AdapterPool(model, adapters);
-  const scheduler = new Scheduler(model, CACHE_TOKENS);
-  const engine: Engine = { model, codec: codec.codec, pool, scheduler };
+  const kvBytes =
+    values['kv-bytes'] === undefined ? defaultKvBytes(model.info, freeMemory()) : Number(values['kv-bytes']);
+  const scheduler = new Scheduler(model, { ...DEFAULT_LIMITS, kvBytes });
+  const pool = new AdapterPool(model, adapters, (hash) => scheduler.dropAdapter(hash));
+  const constraints = new Constraints(codec.codec, model.info.vocabSize);
+  const engine: Engine = { codec: codec.codec, pool, scheduler, constraints };
   let trainer: TrainerSession | undefined;
   let training = false;
+  let precisionGap: PrecisionGap | null = null;
   const needTrainer = (): TrainerSession => {
     if (!trainer)
       throw new TackroomError(
@@ -107,25 +150,33 @@ async function main(): Promise<void> {
     return trainer;
   };
 
-  const status = (): EngineStatus => ({
-    model: {
-      id: basename(modelDir),
-      dir: modelDir,
-      architecture: model.info.architecture,
-      parameters: model.info.parameters,
-      contextLength: model.info.contextLength,
-      bytes: model.info.bytes,
-    },
-    adapters: pool.hashes,
-    running: scheduler.running,
-    queued: scheduler.queued,
-    training,
-    tokensPerSecond: scheduler.tokensPerSecond,
-    kernels: cpu.kernels,
-    threads: cpu.threads,
-    pid: process.pid,
-    rssBytes: process.memoryUsage.rss(),
-  });
+  const status = (): EngineStatus => {
+    const { decodeTokensPerSecond, ...work } = scheduler.status();
+    return {
+      model: {
+        id: basename(modelDir),
+        dir: modelDir,
+        architecture: model.info.architecture,
+        parameters: model.info.parameters,
+        contextLength: model.info.contextLength,
+        bytes: model.info.bytes,
+        quantisation: model.info.quantisation,
+        precision: model.info.servingPrecision,
+        trainingPrecision: model.info.trainingPrecision,
+        precisionGap,
+      },
+      adapters: pool.hashes,
+      adapterUse: pool.use(),
+      running: work.decoding + work.prefilling,
+      ...work,
+      training,
+      tokensPerSecond: decodeTokensPerSecond,
+      kernels: cpu.kernels,
+      threads: cpu.threads,
+      pid: process.pid,
+      rssBytes: process.memoryUsage.rss(),
+    };
+  };
 
   type Implementation = {
     [M in keyof EngineCalls]: (
@@ -136,18 +187,14 @@ async function main(): Promise<void> {
   const handlers: Implementation = {
     status,
     chat: (params, context) => chat(engine, params, context),
-    async 'adapter.load'({ dir }) {
-      const adapter = await pool.load(dir);
-      return { hash: adapter.hash(), rank: adapter.rank, alpha: adapter.alpha };
-    },
+    'adapter.load': ({ dir }) => pool.load(dir),
     'adapter.drop'({ hash }) {
       pool.drop(hash);
-      scheduler.dropAdapter(hash);
       return null;
     },
     async 'train.open'(params) {
       trainer?.close();
-      trainer = await TrainerSession.open(model, pool, (hash) => scheduler.dropAdapter(hash), params);
+      trainer = await TrainerSession.open(model, pool, params);
       return { hash: trainer.publish(), steps: trainer.steps };
     },
     async 'train.step'({ samples, loss, lr }) {
@@ -170,6 +217,9 @@ async function main(): Promise<void> {
     `${JSON.stringify({ ready: true, pid: process.pid, kernels: cpu.kernels, threads: cpu.threads })}\n`,
   );
   onParentGone(() => process.exit(0));
+  precisionGap = await measurePrecisionGap(model, (content) =>
+    codec.codec.encodePrompt([{ role: 'user', content }], []),
+  );
 }
 
 main().catch((error: unknown) => reportFailure(toErrorShape(error)));

@@ -2,7 +2,8 @@
  * What the engine process answers over its unix socket (main/services/rpc.ts). It knows messages and tokens, nothing of
  * HTTP. Method names map to `EngineCalls`; a handle to an adapter is its hash (sha256 of its tensors).
  */
-import type { LossOptions, OptimizerOptions, StepMetrics } from '../../native/addon.js';
+import type { ComputePath, LossOptions, OptimizerOptions, StepMetrics } from '../../native/addon.js';
+import type { Priority } from './waiting-queue.js';
 
 export interface ChatMessage {
   role: 'system' | 'developer' | 'user' | 'assistant' | 'tool';
@@ -10,6 +11,8 @@ export interface ChatMessage {
   tool_calls?: { id: string; type: 'function'; function: { name: string; arguments: string } }[];
   tool_call_id?: string;
   name?: string;
+  /** Of an assistant message; templates that know reasoning show it. */
+  reasoning_content?: string;
 }
 export interface ToolDefinition {
   type: 'function';
@@ -31,14 +34,34 @@ export interface ChatParams {
   sampling: Sampling;
   /** Adapter hash; null = base. Unknown: NOT_FOUND. */
   adapter: string | null;
+  /** Rollouts wait behind the user's own requests. Default: interactive. */
+  priority?: Priority;
+  /** Computed as answers are, or as training does. Default: training for rollouts, serving for the user. */
+  path?: ComputePath;
+  /** A longer prompt is refused with CONTEXT_FULL before anything is computed. */
+  maxPromptTokens?: number;
+  /** The answer ends before the first of these strings; the string itself is in `completionIds` only. */
+  stop?: string[];
+  /** `tools`: the arguments of every tool call satisfy the schema of a tool named here. */
+  constrain?: 'tools';
+  /** With `constrain`: names of the tools whose schemas bind; absent: all. Calls of others are free. */
+  strictTools?: string[];
+  /** The whole answer is JSON that satisfies this schema. */
+  jsonSchema?: unknown;
 }
-/** Sent as call events while sampling: raw text as it is decided (tool-call markup never in `text`). */
+/** Sent as call events while sampling: what is decided since the last one (tool-call markup never in `text`). */
 export interface ChatDelta {
+  /** '' when the event brings only something else. */
   text: string;
+  reasoning?: string;
+  /** Whole calls, the same as in the result. */
+  toolCalls?: { id: string; name: string; arguments: string }[];
 }
 export interface ChatResult {
   /** Text outside tool calls. */
   content: string;
+  /** What the model thought before it answered, where it says so. */
+  reasoning?: string;
   toolCalls: { id: string; name: string; arguments: string }[];
   finish: 'stop' | 'tool_calls' | 'length';
   promptIds: number[];
@@ -52,12 +75,37 @@ export interface ChatResult {
 }
 
 export interface EngineStatus {
-  model: { id: string; dir: string; architecture: string; parameters: number; contextLength: number; bytes: number };
+  model: {
+    id: string;
+    dir: string;
+    architecture: string;
+    parameters: number;
+    contextLength: number;
+    /** Of the weights in memory. */
+    bytes: number;
+    /** Most common type of the file's matrices. */
+    quantisation: string;
+    /** Numeric form the products are computed in, for answers and for training. */
+    precision: string;
+    trainingPrecision: string;
+    /** Where these differ: how far the log-probabilities of the same tokens do; null until measured. */
+    precisionGap: { mean: number; max: number } | null;
+  };
   adapters: string[];
+  /** Every adapter in memory with the requests that run on it; a dropped one goes with its last request. */
+  adapterUse: { hash: string; running: number; dropped: boolean }[];
   running: number;
+  decoding: number;
+  /** In their prompt. */
+  prefilling: number;
   queued: number;
+  /** What those in the queue wait for; null when none do. */
+  waitsFor: { what: 'place' | 'memory'; oldestMs: number } | null;
   training: boolean;
   tokensPerSecond: number;
+  prefillTokensPerSecond: number;
+  /** Keys and values: set aside for running requests, held for later ones, and the limit of both. */
+  kv: { limitBytes: number; runningBytes: number; cacheBytes: number; cachedSequences: number; bytesPerToken: number };
   kernels: string;
   threads: number;
   pid: number;

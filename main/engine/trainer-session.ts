@@ -26,7 +26,6 @@ export class TrainerSession {
 
   private constructor(
     private readonly pool: AdapterPool,
-    private readonly onDrop: (hash: string) => void,
     adapter: NativeAdapter,
     trainer: NativeTrainer,
   ) {
@@ -37,13 +36,12 @@ export class TrainerSession {
   static async open(
     model: NativeModel,
     pool: AdapterPool,
-    onDrop: (hash: string) => void,
     options: { rank: number; alpha: number; seed: number; optimizer: OptimizerOptions; state?: string },
   ): Promise<TrainerSession> {
     const adapter = model.createAdapter({ rank: options.rank, alpha: options.alpha, seed: options.seed });
     const trainer = model.newTrainer(adapter, options.optimizer);
     if (options.state) await trainer.loadState(options.state);
-    return new TrainerSession(pool, onDrop, adapter, trainer);
+    return new TrainerSession(pool, adapter, trainer);
   }
 
   get steps(): number {
@@ -53,11 +51,7 @@ export class TrainerSession {
   publish(): string {
     const hash = this.pool.add(this.#adapter.clone());
     if (this.#versions.at(-1) !== hash) this.#versions.push(hash);
-    while (this.#versions.length > KEEP) {
-      const old = this.#versions.shift()!;
-      this.pool.drop(old);
-      this.onDrop(old);
-    }
+    while (this.#versions.length > KEEP) this.pool.drop(this.#versions.shift()!);
     return hash;
   }
 

@@ -2,7 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Sampling } from '../engine/protocol.js';
 import type { Answer } from './answer.js';
+import type { Caller } from './caller.js';
 import { type ChatRequest, checkForEngine } from './chat-request.js';
+import { engineOptions } from './engine-options.js';
 import type { ProxyServices, SampledCall } from './services.js';
 
 export interface Sink {
@@ -13,19 +15,27 @@ export async function askEngine(
   { engine, deadlines }: ProxyServices,
   chat: ChatRequest,
   sampling: Sampling,
-  adapter: string | null,
+  caller: Pick<Caller, 'adapter' | 'priority' | 'maxPromptTokens'>,
   sink: Sink,
   signal: AbortSignal,
 ): Promise<Answer> {
   checkForEngine(chat);
   const result = await engine.chat(
-    { messages: chat.messages, ...(chat.tools.length > 0 && { tools: chat.tools }), sampling, adapter },
+    {
+      messages: chat.messages,
+      ...(chat.tools.length > 0 && { tools: chat.tools }),
+      sampling,
+      adapter: caller.adapter,
+      priority: caller.priority,
+      ...(caller.maxPromptTokens !== null && { maxPromptTokens: caller.maxPromptTokens }),
+      ...engineOptions(chat),
+    },
     { signal, timeoutMs: deadlines.engineMs, onDelta: ({ text }) => sink.text(text) },
   );
   const toolCalls = withIds(result.toolCalls);
   return {
     content: result.content,
-    reasoning: null,
+    reasoning: result.reasoning === undefined ? null : { field: 'reasoning_content', text: result.reasoning },
     toolCalls,
     finish: consistentFinish(result.finish, toolCalls),
     tokens: { promptIds: result.promptIds, completionIds: result.completionIds, logprobs: result.logprobs },

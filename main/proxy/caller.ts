@@ -1,6 +1,7 @@
 /** Who asks: the user's harness on the loopback port, or a rollout on its socket. Decides what the exchange may do. */
 import type { Harness } from '../../contract/records.js';
 import type { Sampling } from '../engine/protocol.js';
+import type { Priority } from '../engine/waiting-queue.js';
 import type { SessionHint } from '../record/session-finder.js';
 import type { Answer, Served } from './answer.js';
 import type { ChatRequest } from './chat-request.js';
@@ -31,6 +32,10 @@ export interface Caller {
   readonly holdsText: boolean;
   /** Aborted when the caller's time is over. */
   readonly signal: AbortSignal | null;
+  /** The user's requests go before rollouts. */
+  readonly priority: Priority;
+  /** Longer prompts are not sampled for; null: as long as the model takes. */
+  readonly maxPromptTokens: number | null;
   /** Full sampling of the next request; draws its seed. */
   sampling(chat: ChatRequest): Sampling;
   /** An answer by the proxy itself instead of sampling, when a budget is spent. */
@@ -51,6 +56,8 @@ export function userCaller(harness: Harness, adapter: string | null, upstream: U
     upstream,
     holdsText: false,
     signal: null,
+    priority: 'interactive',
+    maxPromptTokens: null,
     sampling: ({ sampling }) => ({
       ...sampling,
       temperature: sampling.temperature ?? DEFAULT_TEMPERATURE,

@@ -97,14 +97,11 @@ export function parseChatRequest(raw: Record<string, unknown>): ChatRequest {
   };
 }
 
-/** The engine reads text: throws 400 for images and the like, and for stop strings, which it does not know. */
+/** The engine reads text: throws 400 for images and the like. */
 export function checkForEngine(request: ChatRequest): void {
   for (const message of request.messages)
     if (Array.isArray(message.content))
       for (const part of message.content)
         if (part.type !== 'text')
           throw new HttpError(400, 'UNSUPPORTED', `This model reads text only, not content of type ${part.type}.`);
-  const { stop } = request.raw as { stop?: string | string[] | null };
-  if (stop && stop.length > 0)
-    throw new HttpError(400, 'UNSUPPORTED', 'Stop strings are not served: leave out `stop`.');
 }

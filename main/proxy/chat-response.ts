@@ -38,7 +38,11 @@ export function sendError(response: ServerResponse, error: HttpError): void {
   const { body, contentType } = error.verbatim ?? { body: Buffer.from(own), contentType: 'application/json' };
   // A refused body is not read to its end, so the connection cannot be used again.
   const close = error.status === 413 ? { connection: 'close' } : {};
-  response.writeHead(error.status, { 'content-type': contentType, 'content-length': body.length, ...close }).end(body);
+  // An overloaded engine has a place again soon; clients that know the header wait this long.
+  const retry = error.status === 429 && error.verbatim === null ? { 'retry-after': '1' } : {};
+  response
+    .writeHead(error.status, { 'content-type': contentType, 'content-length': body.length, ...close, ...retry })
+    .end(body);
 }
 
 export class JsonResponse implements ChatResponse {

@@ -103,7 +103,7 @@ export class Exchange {
     const sampling = caller.sampling(chat);
     this.#sampling = sampling;
     return caller.upstream === null
-      ? askEngine(services, chat, sampling, caller.adapter, sink, this.#signal)
+      ? askEngine(services, chat, sampling, caller, sink, this.#signal)
       : askUpstream(caller.upstream, chat, sampling, services.deadlines, sink, this.#signal);
   }
 

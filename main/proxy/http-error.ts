@@ -14,6 +14,12 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   NOT_FOUND: 404,
   BUSY: 429,
   INTERNAL: 500,
+  // Asking again changes nothing about a file.
+  MODEL_UNSUPPORTED: 500,
+  MODEL_CORRUPT: 500,
+  TOKENIZER_MISMATCH: 500,
+  ADAPTER_CORRUPT: 500,
+  ADAPTER_MISMATCH: 500,
 };
 
 const TYPE: Record<number, string> = {
@@ -60,7 +66,8 @@ export function toHttpError(error: unknown): HttpError {
       `The prompt exceeds the context window of the model: ${shape.message}`,
     );
   const status = STATUS[shape.code] ?? 503;
-  const passing = status === 503 ? ' The service is temporarily unavailable.' : '';
+  const passing =
+    status === 503 ? ' The service is temporarily unavailable.' : status === 429 ? ' Too many requests.' : '';
   const hint = shape.hint ? ` ${shape.hint}` : '';
   return new HttpError(status, shape.code, `${shape.message}${passing}${hint}`);
 }

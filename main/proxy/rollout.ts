@@ -20,6 +20,8 @@ export class Rollout implements Caller {
   readonly adapter;
   readonly upstream;
   readonly holdsText = true;
+  readonly priority = 'rollout';
+  readonly maxPromptTokens;
   readonly #abort = new AbortController();
   readonly signal = this.#abort.signal;
   readonly #counts = { main: 0, aux: 0 };
@@ -35,6 +37,7 @@ export class Rollout implements Caller {
     this.harness = session.harness;
     this.profile = session.profile;
     this.adapter = session.adapter;
+    this.maxPromptTokens = session.maxPromptTokens;
     this.upstream = session.upstream === null ? null : { baseUrl: session.upstream, apiKey: null };
     this.hint = {
       harness: session.harness,
@@ -67,6 +70,7 @@ export class Rollout implements Caller {
   review(result: Answer | Error): Answer | null {
     if (result instanceof Error)
       return result instanceof TackroomError && result.code === 'CONTEXT_FULL' ? this.#stop('context') : null;
+    // The engine refuses such a prompt by itself; another server may not.
     return result.promptTokens > this.session.maxPromptTokens ? this.#stop('context') : null;
   }
 

@@ -16,6 +16,8 @@ export interface ServicesOptions {
   /** Gateway port on 127.0.0.1; 0 = any free one. */
   port: number;
   threads?: number;
+  /** Memory for keys and values; default: by what is free. */
+  kvBytes?: number;
   spawn?: SpawnService;
   onRestart?: (service: 'engine' | 'gateway', exit: ServiceExit) => void;
   onLog?: (service: 'engine' | 'gateway', line: string) => void;
@@ -72,6 +74,7 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     paths.adapters,
     '--threads',
     String(options.threads ?? 0),
+    ...(options.kvBytes === undefined ? [] : ['--kv-bytes', String(options.kvBytes)]),
   ]);
   const gatewayArgs = (port: number): string[] => [
     '--home',

@@ -1,6 +1,6 @@
 /** State of the engine and gateway processes as the window shows it. A silent process is `down` with the reason, not an error. */
 import { toErrorShape } from '../../contract/errors.js';
-import type { EngineView, GatewayView } from '../../contract/views.js';
+import { type EngineView, type GatewayView, MAX_ADAPTER_USE } from '../../contract/views.js';
 import type { EngineStatus } from '../engine/protocol.js';
 import type { GatewayStatus } from '../proxy/protocol.js';
 import { withDeadline } from './deadline.js';
@@ -16,29 +16,42 @@ export interface StatusSource {
 export async function readEngine(source: StatusSource): Promise<EngineView> {
   try {
     const status = await withDeadline(STATUS_DEADLINE_MS, 'The engine', source.call<EngineStatus>('status'));
-    const { id, architecture, parameters, contextLength, bytes } = status.model;
+    const { dir: _dir, ...model } = status.model;
+    const { limitBytes, runningBytes, cacheBytes } = status.kv;
     return {
       state: status.training ? 'training' : 'up',
       reason: null,
-      model: { id, architecture, parameters, contextLength, bytes },
+      model,
       running: status.running,
+      decoding: status.decoding,
+      prefilling: status.prefilling,
       queued: status.queued,
+      waitsFor: status.waitsFor,
       tokensPerSecond: status.tokensPerSecond,
+      prefillTokensPerSecond: status.prefillTokensPerSecond,
+      kv: { limitBytes, runningBytes, cacheBytes },
       kernels: status.kernels,
       threads: status.threads,
       rssBytes: status.rssBytes,
       adapters: status.adapters.length,
+      adapterUse: [...status.adapterUse].sort((a, b) => b.running - a.running).slice(0, MAX_ADAPTER_USE),
     };
   } catch (error) {
     const down = {
       model: null,
       running: 0,
+      decoding: 0,
+      prefilling: 0,
       queued: 0,
+      waitsFor: null,
       tokensPerSecond: 0,
+      prefillTokensPerSecond: 0,
+      kv: { limitBytes: 0, runningBytes: 0, cacheBytes: 0 },
       kernels: '',
       threads: 0,
       rssBytes: 0,
       adapters: 0,
+      adapterUse: [],
     };
     return { state: 'down', reason: toErrorShape(error).message, ...down };
   }

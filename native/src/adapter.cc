@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <map>
 
 #include "error.h"
 #include "matmul.h"
@@ -10,41 +11,57 @@
 
 namespace tackroom {
 
-std::array<LinearShape, kSiteCount> linear_shapes(const ModelConfig& c) {
-  return {{{"self_attn.q_proj", c.hidden, c.q_width()},
-           {"self_attn.k_proj", c.hidden, c.kv_width()},
-           {"self_attn.v_proj", c.hidden, c.kv_width()},
-           {"self_attn.o_proj", c.q_width(), c.hidden},
-           {"mlp.gate_proj", c.hidden, c.ffn},
-           {"mlp.up_proj", c.hidden, c.ffn},
-           {"mlp.down_proj", c.ffn, c.hidden}}};
+std::shared_ptr<const Adapter::Shape> Adapter::shape_of(const Model& model) {
+  return std::make_shared<const Shape>(Shape{model.sites, model.config.experts});
 }
 
-Adapter::Adapter(const ModelConfig& config, int rank, double alpha, bool rank_stabilised, const std::vector<bool>& present)
-    : config_(config), rank_(rank), alpha_(alpha), rank_stabilised_(rank_stabilised), sites_(static_cast<size_t>(config.layers) * kSiteCount) {
-  const auto shapes = linear_shapes(config);
+Adapter::Adapter(std::shared_ptr<const Shape> shape, int rank, double alpha, bool rank_stabilised, ExpertAdapters experts, const std::vector<bool>& present)
+    : shape_(std::move(shape)), rank_(rank), alpha_(alpha), rank_stabilised_(rank_stabilised), experts_(experts), sites_(shape_->sites.size()) {
+  const int stacked = experts == ExpertAdapters::Each ? shape_->experts : 1;
+  struct Pair {
+    size_t a, b;
+  };
+  std::map<std::string, Pair> stacks;  // of the experts of a layer, by module
   for (size_t i = 0; i < sites_.size(); i++) {
     if (!present[i]) continue;
-    const LinearShape& shape = shapes[i % kSiteCount];
-    const std::string prefix = "base_model.model.model.layers." + std::to_string(i / kSiteCount) + "." + shape.module;
-    sites_[i].present = true;
-    sites_[i].a = params_.add(prefix + ".lora_A.weight", {rank, shape.in}, ParamKind::Matrix);
-    sites_[i].b = params_.add(prefix + ".lora_B.weight", {shape.out, rank}, ParamKind::Matrix);
+    const Site& site = shape_->sites[i];
+    LoraSite& lora = sites_[i];
+    const std::string prefix = "base_model.model." + site.module;
+    lora.present = true;
+    if (site.expert < 0) {
+      lora.a = params_.add(prefix + ".lora_A.weight", {rank, site.in}, ParamKind::Matrix);
+      lora.b = params_.add(prefix + ".lora_B.weight", {site.out, rank}, ParamKind::Matrix);
+      lora.b_row = rank, lora.b_column = 1;
+      continue;
+    }
+    auto found = stacks.find(site.module);
+    if (found == stacks.end()) {
+      const size_t a = params_.add(prefix + ".lora_A.weight", {static_cast<int64_t>(stacked) * rank, site.in}, ParamKind::Matrix);
+      const size_t b = params_.add(prefix + ".lora_B.weight", {site.out, static_cast<int64_t>(stacked) * rank}, ParamKind::Matrix);
+      found = stacks.emplace(site.module, Pair{a, b}).first;
+    }
+    const size_t e = stacked == 1 ? 0 : static_cast<size_t>(site.expert);
+    lora.a = found->second.a + e * static_cast<size_t>(rank) * static_cast<size_t>(site.in);
+    lora.b = found->second.b + e;
+    lora.b_row = static_cast<int64_t>(stacked) * rank, lora.b_column = stacked;
   }
   params_.allocate();
 }
 
-std::shared_ptr<Adapter> Adapter::create(const ModelConfig& config, int rank, double alpha, uint64_t seed) {
-  if (rank < 1 || rank > config.hidden) fail("BAD_ARGUMENT", "The rank of an adapter must be between 1 and %d.", config.hidden);
+std::shared_ptr<Adapter> Adapter::create(const Model& model, int rank, double alpha, uint64_t seed, ExpertAdapters experts) {
+  if (rank < 1 || rank > model.config.hidden) fail("BAD_ARGUMENT", "The rank of an adapter must be between 1 and %d.", model.config.hidden);
   if (!(alpha > 0)) fail("BAD_ARGUMENT", "The alpha of an adapter must be positive.");
-  std::shared_ptr<Adapter> adapter(new Adapter(config, rank, alpha, false, std::vector<bool>(static_cast<size_t>(config.layers) * kSiteCount, true)));
-  const auto shapes = linear_shapes(config);
+  if (experts != ExpertAdapters::None && model.config.experts == 0) fail("BAD_ARGUMENT", "This model has no experts to adapt.");
+  std::vector<bool> present;
+  for (const Site& site : model.sites) present.push_back(site.expert < 0 || experts != ExpertAdapters::None);
+  std::shared_ptr<Adapter> adapter(new Adapter(shape_of(model), rank, alpha, false, experts, present));
   uint64_t draw = 0;
-  for (size_t i = 0; i < adapter->sites_.size(); i++) {
-    const int in = shapes[i % kSiteCount].in;
-    float* a = adapter->params_.at(adapter->sites_[i].a);
+  for (const Param& param : adapter->params_.params()) {
+    if (param.name.find(".lora_A.") == std::string::npos) continue;
+    const double in = static_cast<double>(param.shape[1]);
+    float* a = adapter->params_.at(param.offset);
     // kaiming_uniform(a = sqrt 5) draws from +-1 / sqrt(fan_in).
-    for (int j = 0; j < rank * in; j++) a[j] = static_cast<float>((2 * random_uniform(seed, draw++) - 1) / std::sqrt(static_cast<double>(in)));
+    for (size_t j = 0; j < param.size; j++) a[j] = static_cast<float>((2 * random_uniform(seed, draw++) - 1) / std::sqrt(in));
   }
   return adapter;
 }
@@ -53,7 +70,7 @@ std::shared_ptr<Adapter> Adapter::clone() const {
   const std::lock_guard lock(mutex_);
   std::vector<bool> present;
   for (const LoraSite& site : sites_) present.push_back(site.present);
-  std::shared_ptr<Adapter> copy(new Adapter(config_, rank_, alpha_, rank_stabilised_, present));
+  std::shared_ptr<Adapter> copy(new Adapter(shape_, rank_, alpha_, rank_stabilised_, experts_, present));
   if (params_.floats() != 0) std::memcpy(copy->params_.at(0), params_.at(0), params_.floats() * sizeof(float));
   return copy;
 }
@@ -73,22 +90,44 @@ std::string Adapter::hash() const {
 
 float Adapter::scale() const { return static_cast<float>(alpha_ / (rank_stabilised_ ? std::sqrt(static_cast<double>(rank_)) : rank_)); }
 
-const LoraSite* Adapter::site(int layer, int which) const {
-  const LoraSite& site = sites_[static_cast<size_t>(layer) * kSiteCount + static_cast<size_t>(which)];
-  return site.present ? &site : nullptr;
+size_t Adapter::bytes() const {
+  size_t total = params_.floats() * sizeof(float);
+  for (const LoraSite& site : sites_) total += (site.a_panels.size() + site.b_panels.size()) * sizeof(float) + (site.a16.size() + site.b16.size()) * 2;
+  return total;
 }
 
-void Adapter::refresh(const Kernels& kernels) {
-  if (!stale_) return;
-  const auto shapes = linear_shapes(config_);
+const float* Adapter::dense_b(const LoraSite& site, int out, std::vector<float>& scratch) const {
+  const float* b = params_.at(site.b);
+  if (site.b_column == 1 && site.b_row == rank_) return b;
+  scratch.resize(static_cast<size_t>(out) * static_cast<size_t>(rank_));
+  for (int o = 0; o < out; o++)
+    for (int j = 0; j < rank_; j++) scratch[static_cast<size_t>(o) * static_cast<size_t>(rank_) + static_cast<size_t>(j)] = b[o * site.b_row + j * site.b_column];
+  return scratch.data();
+}
+
+void Adapter::refresh(const Model& model, Precision precision) {
+  const bool narrow = precision != Precision::Fp32 && model.packed.bf16_body != nullptr;
+  if (narrow ? fresh16_ : fresh32_) return;
+  const float factor = scale();
+  std::vector<float> scaled, gathered;
   for (size_t i = 0; i < sites_.size(); i++) {
     LoraSite& site = sites_[i];
     if (!site.present) continue;
-    const LinearShape& shape = shapes[i % kSiteCount];
-    kernels.pack_panels(params_.at(site.a), shape.in, rank_, shape.in, site.a_panels.reserve(static_cast<size_t>(panel_floats(kernels, rank_, shape.in))));
-    kernels.pack_panels(params_.at(site.b), rank_, shape.out, rank_, site.b_panels.reserve(static_cast<size_t>(panel_floats(kernels, shape.out, rank_))));
+    const int in = shape_->sites[i].in, out = shape_->sites[i].out;
+    scaled.assign(params_.at(site.a), params_.at(site.a) + static_cast<size_t>(rank_) * static_cast<size_t>(in));
+    for (float& value : scaled) value *= factor;
+    const float* b = dense_b(site, out, gathered);
+    if (narrow) {
+      site.a16.resize(static_cast<size_t>(panel_count(rank_) * kPanelColumns * bf16_depth(in)));
+      site.b16.resize(static_cast<size_t>(panel_count(out) * kPanelColumns * bf16_depth(rank_)));
+      model.packed.pack_bf16(scaled.data(), in, 1, rank_, in, site.a16.data());
+      model.packed.pack_bf16(b, rank_, 1, out, rank_, site.b16.data());
+    } else {
+      model.kernels.pack_panels(scaled.data(), in, rank_, in, site.a_panels.reserve(static_cast<size_t>(panel_floats(model.kernels, rank_, in))));
+      model.kernels.pack_panels(b, rank_, out, rank_, site.b_panels.reserve(static_cast<size_t>(panel_floats(model.kernels, out, rank_))));
+    }
   }
-  stale_ = false;
+  (narrow ? fresh16_ : fresh32_) = true;
 }
 
 }  // namespace tackroom

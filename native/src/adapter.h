@@ -1,45 +1,38 @@
 /**
  * A LoRA adapter (Hu et al. 2021): y = W x + scale * B (A x) on any linear layer of the blocks.
  *
- * File format and names are PEFT's: adapter_config.json and adapter_model.safetensors with
- * base_model.model.model.layers.N.<module>.lora_A.weight [r, in] and lora_B.weight [out, r].
+ * Tensors are held as PEFT names and lays them out. An adapter of experts is one pair of stacked tensors a layer and module:
+ * A [E * r, in] with row e * r + j, B [out, r * E] with column j * E + e (PEFT's target_parameters); shared by all experts of
+ * a layer it is an ordinary pair [r, in], [out, r], written to files as E equal slices.
  */
 #pragma once
-#include <array>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include "config.h"
-#include "kernels/kernels.h"
-#include "param_set.h"
+#include "model.h"
 
 namespace tackroom {
 
-/** The linear layers of one block, in the order of LinearShape tables. */
-enum Site { kQ, kK, kV, kO, kGate, kUp, kDown, kSiteCount };
+/** What an adapter's experts get: nothing (PEFT's all-linear), one pair for all experts of a layer, or a pair each. */
+enum class ExpertAdapters { None, Shared, Each };
 
-struct LinearShape {
-  const char* module;  // path below model.layers.N.
-  int in, out;
-};
-
-std::array<LinearShape, kSiteCount> linear_shapes(const ModelConfig& config);
-
-/** Where the pair of one linear layer lies in the adapter's ParamSet; `present` false: this layer is not adapted. */
+/** The pair of one linear layer; `present` false: this layer is not adapted. */
 struct LoraSite {
   bool present = false;
-  size_t a = 0, b = 0;  // offsets of A [r, in] and B [out, r]
-  AlignedBuffer a_panels, b_panels;
+  size_t a = 0, b = 0;                  // offsets in the ParamSet of A [r, in] and of B's first element
+  int64_t b_row = 0, b_column = 1;      // element (o, j) of B at b + o * b_row + j * b_column
+  AlignedBuffer a_panels, b_panels;     // fp32; A's hold scale * A
+  std::vector<uint16_t> a16, b16;       // bf16 panels of the same
 };
 
 class Adapter {
  public:
-  /** A fresh adapter on every linear layer: A kaiming uniform (a = sqrt 5), B = 0. */
-  static std::shared_ptr<Adapter> create(const ModelConfig& config, int rank, double alpha, uint64_t seed);
-  /** Reads a PEFT folder. Throws ADAPTER_CORRUPT, or ADAPTER_MISMATCH when it belongs to another model. */
-  static std::shared_ptr<Adapter> load(const ModelConfig& config, const std::string& dir);
+  /** A fresh adapter: A kaiming uniform (a = sqrt 5), B = 0. Without experts it covers every linear layer but the head. */
+  static std::shared_ptr<Adapter> create(const Model& model, int rank, double alpha, uint64_t seed, ExpertAdapters experts = ExpertAdapters::None);
+  /** Reads a PEFT folder or an adapter GGUF. Throws ADAPTER_CORRUPT, or ADAPTER_MISMATCH when it belongs to another model. */
+  static std::shared_ptr<Adapter> load(const Model& model, const std::string& path);
 
   std::shared_ptr<Adapter> clone() const;
   std::string hash() const;
@@ -49,28 +42,41 @@ class Adapter {
   double alpha() const { return alpha_; }
   /** alpha / r, or alpha / sqrt(r) for rank-stabilised adapters. */
   float scale() const;
+  size_t bytes() const;
 
   ParamSet& params() { return params_; }
-  const LoraSite* site(int layer, int which) const;
+  /** Null when the layer (index into Model::sites, or -1) is not adapted. */
+  const LoraSite* site(int site) const { return site < 0 || !sites_[static_cast<size_t>(site)].present ? nullptr : &sites_[static_cast<size_t>(site)]; }
   const float* weights(size_t offset) const { return params_.at(offset); }
 
-  /** Brings the packed copies up to date; the engine thread calls it before a forward pass. */
-  void refresh(const Kernels& kernels);
+  /** Brings the packed copies that `precision` reads up to date; the engine thread calls it before a forward pass. */
+  void refresh(const Model& model, Precision precision);
   /** Marks the packed copies as stale after a change of `params`. */
-  void touch() { stale_ = true; }
+  void touch() { fresh32_ = fresh16_ = false; }
   /** Held while the weights change, and by readers on other threads (clone, hash, save). */
   std::mutex& mutex() const { return mutex_; }
 
  private:
-  Adapter(const ModelConfig& config, int rank, double alpha, bool rank_stabilised, const std::vector<bool>& present);
+  struct Shape {
+    std::vector<Site> sites;  // of the model
+    int experts = 0;
+  };
+  Adapter(std::shared_ptr<const Shape> shape, int rank, double alpha, bool rank_stabilised, ExpertAdapters experts, const std::vector<bool>& present);
+  static std::shared_ptr<const Shape> shape_of(const Model& model);
+  ParamSet unshared() const;
+  bool same_experts() const;
+  std::shared_ptr<Adapter> shared() const;
+  /** B of a site as [out, r] row-major, gathered where experts share a tensor. */
+  const float* dense_b(const LoraSite& site, int out, std::vector<float>& scratch) const;
 
-  ModelConfig config_;
+  std::shared_ptr<const Shape> shape_;
   int rank_;
   double alpha_;
   bool rank_stabilised_;
-  bool stale_ = true;
+  ExpertAdapters experts_;
+  bool fresh32_ = false, fresh16_ = false;
   ParamSet params_;
-  std::vector<LoraSite> sites_;  // [layers * kSiteCount]
+  std::vector<LoraSite> sites_;  // one a site of the model
   mutable std::mutex mutex_;
 };
 

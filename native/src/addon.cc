@@ -2,9 +2,11 @@
 #include <napi.h>
 
 #include "error.h"
+#include "inspect.h"
 #include "json.h"
 #include "napi_values.h"
 #include "objects.h"
+#include "quants.h"
 
 namespace tackroom {
 namespace {
@@ -17,11 +19,11 @@ int threads_of(const Napi::Object& options) {
 /** Loads on a pool thread: the model has no engine thread yet. */
 class LoadWorker : public Napi::AsyncWorker {
  public:
-  LoadWorker(Napi::Env env, std::string dir, int threads)
-      : AsyncWorker(env), deferred(Napi::Promise::Deferred::New(env)), dir_(std::move(dir)), threads_(threads) {}
+  LoadWorker(Napi::Env env, std::string path, LoadOptions options)
+      : AsyncWorker(env), deferred(Napi::Promise::Deferred::New(env)), path_(std::move(path)), options_(std::move(options)) {}
   void Execute() override {
     try {
-      model_ = Model::load(dir_, threads_);
+      model_ = Model::load(path_, options_);
     } catch (...) {
       error_ = std::current_exception();
     }
@@ -33,16 +35,21 @@ class LoadWorker : public Napi::AsyncWorker {
   Napi::Promise::Deferred deferred;
 
  private:
-  std::string dir_;
-  int threads_;
+  std::string path_;
+  LoadOptions options_;
   std::shared_ptr<Model> model_;
   std::exception_ptr error_;
 };
 
 Napi::Value load_model(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    const std::string dir = text_of(info[0], "The folder");
-    auto* worker = new LoadWorker(info.Env(), dir, threads_of(options_of(info.Env(), info[1], "The options")));
+    const std::string path = text_of(info[0], "The model's path");
+    const Napi::Object given = options_of(info.Env(), info[1], "The options");
+    LoadOptions options;
+    options.threads = threads_of(given);
+    if (!given.Get("precision").IsUndefined()) options.precision = text_of(given.Get("precision"), "precision");
+    options.trainable = given.Get("trainable").ToBoolean();
+    auto* worker = new LoadWorker(info.Env(), path, std::move(options));
     const Napi::Promise promise = worker->deferred.Promise();
     worker->Queue();
     return promise;
@@ -70,7 +77,47 @@ Napi::Value cpu_features(const Napi::CallbackInfo& info) {
     object.Set("avx512bf16", cpu.avx512bf16);
     object.Set("amx", cpu.amx);
     object.Set("kernels", kernels().name);
+    object.Set("bf16Body", packed_kernels().bf16_body == nullptr ? "" : packed_kernels().bf16_body);
+    object.Set("int8Body", packed_kernels().int8_body);
     object.Set("threads", static_cast<double>(std::thread::hardware_concurrency()));
+    return object;
+  });
+}
+
+Napi::Value dequantize_values(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] {
+    const std::string name = text_of(info[0], "The type");
+    const std::vector<uint8_t> data = bytes_of(info[1], "The blocks");
+    const int count = integer_of(info[2], "The number of values", 0, 1 << 28);
+    const QuantFormat* format = quant_format(name);
+    if (format == nullptr) fail("BAD_ARGUMENT", "The type %.40s is not one that this engine reads.", name.c_str());
+    if (count % format->block != 0 || static_cast<size_t>(count / format->block) * static_cast<size_t>(format->bytes) != data.size())
+      fail("BAD_ARGUMENT", "%d values of %s do not take %zu bytes.", count, format->name, data.size());
+    std::vector<float> values(static_cast<size_t>(count));
+    dequantize(format->type, data.data(), count, values.data());
+    return to_float_array(info.Env(), values.data(), values.size());
+  });
+}
+
+Napi::Value inspect(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  return guarded(env, [&] {
+    const ModelSummary s = inspect_model(text_of(info[0], "The path"));
+    Napi::Object object = Napi::Object::New(env), types = Napi::Object::New(env);
+    object.Set("format", s.format);
+    object.Set("architecture", s.architecture);
+    for (const auto& [key, value] : {std::pair{"layers", s.layers}, {"hiddenSize", s.hidden}, {"heads", s.heads}, {"kvHeads", s.kv_heads}, {"headDim", s.head_dim},
+                                     {"ffnSize", s.ffn}, {"vocabSize", s.vocab}, {"contextLength", s.context}, {"experts", s.experts},
+                                     {"expertsPerToken", s.experts_per_token}, {"parameters", s.parameters}, {"fileBytes", s.file_bytes}})
+      object.Set(key, static_cast<double>(value));
+    object.Set("tied", s.tied);
+    for (const auto& [name, share] : s.types) {
+      Napi::Object entry = Napi::Object::New(env);
+      entry.Set("tensors", static_cast<double>(share.tensors));
+      entry.Set("bytes", static_cast<double>(share.bytes));
+      types.Set(name, entry);
+    }
+    object.Set("types", types);
     return object;
   });
 }
@@ -85,6 +132,8 @@ Napi::Object initialise(Napi::Env env, Napi::Object exports) {
   exports.Set("cpuFeatures", Napi::Function::New(env, cpu_features, "cpuFeatures"));
   exports.Set("loadModel", Napi::Function::New(env, load_model, "loadModel"));
   exports.Set("initModel", Napi::Function::New(env, init_model, "initModel"));
+  exports.Set("inspectModel", Napi::Function::New(env, inspect, "inspectModel"));
+  exports.Set("dequantize", Napi::Function::New(env, dequantize_values, "dequantize"));
   return exports;
 }
 

@@ -63,6 +63,8 @@ class AlignedBuffer {
   float* data() { return data_; }
   const float* data() const { return data_; }
   size_t size() const { return size_; }
+  /** Floats that memory is held for. */
+  size_t capacity() const { return capacity_; }
 
  private:
   float* data_ = nullptr;

@@ -1,32 +1,47 @@
-/** Shape and constants of a decoder-only model, read from a Hugging Face config.json. */
+/** Shape and constants of a decoder-only model, read from a Hugging Face config.json (or the same keys made from GGUF). */
 #pragma once
 #include <string>
 #include <vector>
 
+#include "architectures.h"
 #include "json.h"
 
 namespace tackroom {
 
-/** RoPE frequency scaling of Llama 3.1 (type "llama3") or a plain division of positions ("linear"). */
-struct RopeScaling {
-  enum class Type { None, Linear, Llama3 };
-  Type type = Type::None;
+/** Rotary embedding: base and frequency scaling of Llama 3.1 ("llama3") or a plain division of positions ("linear"). */
+struct RopeConfig {
+  enum class Scaling { None, Linear, Llama3 };
+  double theta = 10000;
+  Scaling scaling = Scaling::None;
   double factor = 1, low_freq_factor = 1, high_freq_factor = 4, original_context = 8192;
+  bool operator==(const RopeConfig&) const = default;
+};
+
+/** The blocks of one layer. */
+struct LayerKind {
+  Mixer mixer = Mixer::Attention;
+  Ffn ffn = Ffn::Dense;
+  int window = 0;  // attention sees the last `window` tokens; 0: all
+  int rope = 0;    // index into ModelConfig::ropes
 };
 
 struct ModelConfig {
-  std::string architecture;  // llama, qwen2, qwen3
+  const Architecture* architecture = nullptr;
   int vocab = 0, hidden = 0, layers = 0, heads = 0, kv_heads = 0, head_dim = 0, ffn = 0, context = 0;
-  float norm_eps = 1e-6f;
+  float norm_eps = 1e-6f, norm_offset = 0, embedding_scale = 1, attention_scale = 1;
   bool tied = false;
   bool qkv_bias = false, output_bias = false, mlp_bias = false;
-  bool qk_norm = false;
-  double rope_theta = 10000;
-  RopeScaling rope_scaling;
+  int conv_width = 0;  // taps of the short convolution
+  int experts = 0, experts_used = 0, expert_ffn = 0;
+  bool expert_bias = false, normalise_routing = true;
+  float routing_scale = 1;
+  std::vector<RopeConfig> ropes;
+  std::vector<LayerKind> kinds;  // [layers]
   Json source;  // the document itself, kept for saving
 
   int q_width() const { return heads * head_dim; }
   int kv_width() const { return kv_heads * head_dim; }
+  const LayerKind& kind(int layer) const { return kinds[static_cast<size_t>(layer)]; }
 };
 
 /**
@@ -36,7 +51,7 @@ struct ModelConfig {
  */
 ModelConfig parse_config(const Json& source, const std::string& origin, const char* malformed);
 
-/** Inverse frequencies of the rotation, [head_dim / 2], scaled as the config says. */
-std::vector<float> rope_frequencies(const ModelConfig& config);
+/** Inverse frequencies of a rotation, [head_dim / 2], scaled as the config says and divided by `factors` where given. */
+std::vector<float> rope_frequencies(const RopeConfig& rope, int head_dim, const std::vector<float>& factors);
 
 }  // namespace tackroom

@@ -1,7 +1,9 @@
 #include "inference.h"
 
 #include <algorithm>
+#include <exception>
 #include <numeric>
+#include <set>
 
 #include "error.h"
 
@@ -21,43 +23,75 @@ void check_ids(const ModelConfig& config, const std::vector<int>& ids, int alrea
     fail("CONTEXT_FULL", "The model's context holds %d tokens; %zu are needed.", config.context, ids.size() + static_cast<size_t>(already));
 }
 
-std::vector<Sampled> decode(Model& model, Forward& forward, const std::vector<DecodeRequest>& requests) {
-  std::vector<Sampled> answers(requests.size());
-  if (requests.empty()) return answers;
-  // Neighbours with one adapter share its products.
-  std::vector<size_t> order(requests.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return std::less<Adapter*>()(requests[a].sequence->adapter(), requests[b].sequence->adapter());
-  });
+namespace {
+
+/**
+ * By the request alone, so that its result does not depend on the batch: a prompt or a piece of one has many rows and may have
+ * another arithmetic than a single token.
+ */
+Precision precision_of(const Model& model, const DecodeRequest& request) {
+  const Precision wanted = request.sequence->precision();
+  return wanted == Precision::Int8 && request.ids.size() > 1 ? model.prompts() : wanted;
+}
+
+/** Requests of one precision, in an order in which neighbours share an adapter. */
+void decode_group(Model& model, Forward& forward, const std::vector<DecodeRequest>& requests, const std::vector<size_t>& order, Precision precision,
+                  std::vector<Sampled>& answers) {
   std::vector<ForwardItem> items;
   std::vector<int> last_rows;
   std::vector<size_t> sampled;
   int row = 0;
   for (const size_t i : order) {
-    check_ids(model.config, requests[i].ids, requests[i].sequence->length());
-    for (const ForwardItem& item : items)
-      if (item.sequence == requests[i].sequence.get()) fail("BAD_ARGUMENT", "A sequence may appear only once in a batch.");
     items.push_back({requests[i].sequence.get(), requests[i].ids});
     row += static_cast<int>(requests[i].ids.size());
     if (!requests[i].sampled) continue;
     last_rows.push_back(row - 1);
     sampled.push_back(i);
   }
-  forward.run(items);
-  if (sampled.empty()) return answers;
+  forward.run(items, precision);
+  if (sampled.empty()) return;
   const float* logits = forward.logits(last_rows);
   const size_t vocab = static_cast<size_t>(model.config.vocab);
-  for (size_t j = 0; j < sampled.size(); j++) {
+  std::vector<std::exception_ptr> errors(sampled.size());
+  model.pool.run(static_cast<int>(sampled.size()), [&](int task) {
+    const size_t j = static_cast<size_t>(task);
     const DecodeRequest& request = requests[sampled[j]];
-    answers[sampled[j]] =
-        sample_token(model.kernels, logits + j * vocab, model.config.vocab, request.options, request.sequence->length(), request.sequence->tokens());
+    try {
+      answers[sampled[j]] =
+          sample_token(model.kernels, logits + j * vocab, model.config.vocab, request.options, request.sequence->length(), request.sequence->tokens());
+    } catch (...) {
+      errors[j] = std::current_exception();
+    }
+  });
+  for (const auto& error : errors)
+    if (error) std::rethrow_exception(error);
+}
+
+}  // namespace
+
+std::vector<Sampled> decode(Model& model, Forward& forward, const std::vector<DecodeRequest>& requests) {
+  std::vector<Sampled> answers(requests.size());
+  std::set<const Sequence*> seen;
+  for (const DecodeRequest& request : requests) {
+    check_ids(model.config, request.ids, request.sequence->length());
+    if (!seen.insert(request.sequence.get()).second) fail("BAD_ARGUMENT", "A sequence may appear only once in a batch.");
+  }
+  std::vector<size_t> order(requests.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto key = [&](size_t i) { return std::pair(precision_of(model, requests[i]), requests[i].sequence->adapter()); };
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return key(a) < key(b); });
+  for (size_t begin = 0; begin < order.size();) {
+    size_t end = begin;
+    while (end < order.size() && key(order[end]).first == key(order[begin]).first) end++;
+    decode_group(model, forward, requests, {order.begin() + static_cast<ptrdiff_t>(begin), order.begin() + static_cast<ptrdiff_t>(end)}, key(order[begin]).first,
+                 answers);
+    begin = end;
   }
   return answers;
 }
 
 std::vector<std::vector<float>> score(const std::shared_ptr<Model>& model, Forward& forward, const std::vector<std::vector<int>>& sequences,
-                                      const std::shared_ptr<Adapter>& adapter, double temperature) {
+                                      const std::shared_ptr<Adapter>& adapter, double temperature, Precision precision) {
   const size_t vocab = static_cast<size_t>(model->config.vocab);
   for (const auto& ids : sequences) check_ids(model->config, ids, 0);
   std::vector<std::vector<float>> results(sequences.size());
@@ -71,7 +105,7 @@ std::vector<std::vector<float>> score(const std::shared_ptr<Model>& model, Forwa
     std::vector<Target> targets;
     size_t tokens = 0, next = first;
     for (; next < sequences.size() && (next == first || tokens + sequences[next].size() <= kScoreTokens); next++) {
-      caches.push_back(std::make_unique<Sequence>(model, adapter));
+      caches.push_back(std::make_unique<Sequence>(model, adapter, precision));
       items.push_back({caches.back().get(), sequences[next]});
       results[next].assign(sequences[next].size(), 0);
       for (size_t t = 1; t < sequences[next].size(); t++) {
@@ -80,7 +114,7 @@ std::vector<std::vector<float>> score(const std::shared_ptr<Model>& model, Forwa
       }
       tokens += sequences[next].size();
     }
-    forward.run(items);
+    forward.run(items, precision);
     for (size_t begin = 0; begin < rows.size(); begin += kHeadRows) {
       const size_t end = std::min(rows.size(), begin + kHeadRows);
       const float* logits = forward.logits({rows.begin() + static_cast<ptrdiff_t>(begin), rows.begin() + static_cast<ptrdiff_t>(end)});
@@ -95,10 +129,11 @@ std::vector<std::vector<float>> score(const std::shared_ptr<Model>& model, Forwa
   return results;
 }
 
-std::vector<float> all_logits(const std::shared_ptr<Model>& model, Forward& forward, const std::vector<int>& ids, const std::shared_ptr<Adapter>& adapter) {
+std::vector<float> all_logits(const std::shared_ptr<Model>& model, Forward& forward, const std::vector<int>& ids, const std::shared_ptr<Adapter>& adapter,
+                              std::vector<std::vector<float>>* hidden) {
   check_ids(model->config, ids, 0);
-  Sequence cache(model, adapter);
-  forward.run({{&cache, ids}});
+  Sequence cache(model, adapter, model->training);
+  forward.run({{&cache, ids}}, model->training, hidden);
   std::vector<int> rows(ids.size());
   std::iota(rows.begin(), rows.end(), 0);
   const float* logits = forward.logits(rows);

@@ -18,14 +18,15 @@ struct DecodeRequest {
 /** Throws BAD_ARGUMENT for an id outside the vocabulary and CONTEXT_FULL for a sequence that would grow past the context. */
 void check_ids(const ModelConfig& config, const std::vector<int>& ids, int already);
 
-/** Appends and samples, all requests in one forward pass. Nothing changes when it throws. */
+/** Appends and samples, all requests of one precision in one forward pass. Nothing changes when a request is wrong. */
 std::vector<Sampled> decode(Model& model, Forward& forward, const std::vector<DecodeRequest>& requests);
 
 /** Entry t = log p(ids[t] | ids before t) at `temperature`, entry 0 = 0, for each sequence. */
 std::vector<std::vector<float>> score(const std::shared_ptr<Model>& model, Forward& forward, const std::vector<std::vector<int>>& sequences,
-                                      const std::shared_ptr<Adapter>& adapter, double temperature);
+                                      const std::shared_ptr<Adapter>& adapter, double temperature, Precision precision);
 
-/** Logits of every position, [ids, vocab]. */
-std::vector<float> all_logits(const std::shared_ptr<Model>& model, Forward& forward, const std::vector<int>& ids, const std::shared_ptr<Adapter>& adapter);
+/** Logits of every position, [ids, vocab], on the training path; `hidden` (if not null) receives the stream before each layer and after the last. */
+std::vector<float> all_logits(const std::shared_ptr<Model>& model, Forward& forward, const std::vector<int>& ids, const std::shared_ptr<Adapter>& adapter,
+                              std::vector<std::vector<float>>* hidden);
 
 }  // namespace tackroom

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace tackroom {
@@ -11,46 +12,55 @@ namespace tackroom {
 class Json {
  public:
   enum class Type { Null, Bool, Number, String, Array, Object };
+  using Items = std::vector<Json>;
+  using Members = std::vector<std::pair<std::string, Json>>;
 
   Json() = default;
-  Json(bool value) : type_(Type::Bool), boolean_(value) {}
-  Json(double value) : type_(Type::Number), number_(value) {}
-  Json(int value) : type_(Type::Number), number_(value) {}
-  Json(int64_t value) : type_(Type::Number), number_(static_cast<double>(value)) {}
-  Json(const char* value) : type_(Type::String), string_(value) {}
-  Json(std::string value) : type_(Type::String), string_(std::move(value)) {}
-  static Json array() { return Json(Type::Array); }
-  static Json object() { return Json(Type::Object); }
+  Json(bool value) : value_(value) {}
+  Json(double value) : value_(value) {}
+  Json(int value) : value_(static_cast<double>(value)) {}
+  Json(int64_t value) : value_(static_cast<double>(value)) {}
+  Json(const char* value) : value_(std::string(value)) {}
+  Json(std::string value) : value_(std::move(value)) {}
+  // Not inline: GCC 12 warns wrongly about moved-from variants wherever it inlines these.
+  Json(const Json& other);
+  Json(Json&& other) noexcept;
+  Json& operator=(const Json& other);
+  Json& operator=(Json&& other) noexcept;
+  ~Json();
+  static Json array();
+  static Json object();
 
-  /** Throws std::runtime_error naming the byte offset of the first mistake. */
+  /**
+   * Throws std::runtime_error naming the byte offset of the first mistake. Objects with two members of one name, more
+   * than 64 levels, and texts that would take more than about 16 MB + 3 bytes a byte of text are mistakes.
+   */
   static Json parse(std::string_view text);
   /** `indent` 0 writes one line. Members keep their order. */
   std::string dump(int indent = 0) const;
 
-  Type type() const { return type_; }
-  bool is(Type type) const { return type_ == type; }
-  bool boolean() const { return boolean_; }
-  double number() const { return number_; }
-  const std::string& string() const { return string_; }
-  std::vector<Json>& items() { return items_; }
-  const std::vector<Json>& items() const { return items_; }
-  const std::vector<std::pair<std::string, Json>>& members() const { return members_; }
+  Type type() const { return static_cast<Type>(value_.index()); }
+  bool is(Type type) const { return this->type() == type; }
+  /** The value, or false, 0, "" and empty lists for values of another type. */
+  bool boolean() const;
+  double number() const;
+  const std::string& string() const;
+  const Items& items() const;
+  const Members& members() const;
+  /** Of an array only. */
+  Items& items() { return std::get<Items>(value_); }
 
   /** Member of an object, or null when absent, JSON null, or not an object. */
   const Json* find(std::string_view key) const;
-  /** Replaces or appends a member. */
+  /** Replaces or appends a member of an object. */
   void set(std::string_view key, Json value);
 
  private:
-  explicit Json(Type type) : type_(type) {}
+  friend class JsonParser;
   void write(std::string& out, int indent, int depth) const;
 
-  Type type_ = Type::Null;
-  bool boolean_ = false;
-  double number_ = 0;
-  std::string string_;
-  std::vector<Json> items_;
-  std::vector<std::pair<std::string, Json>> members_;
+  // In the order of Type.
+  std::variant<std::monostate, bool, double, std::string, Items, Members> value_;
 };
 
 }  // namespace tackroom

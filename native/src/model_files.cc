@@ -1,110 +1,206 @@
-/** Hugging Face model folders in and out. */
+/** Model files in (Hugging Face folders and GGUF, through TensorSource) and out (Hugging Face folders). */
+#include <atomic>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <set>
 
 #include "error.h"
 #include "file_io.h"
 #include "model.h"
+#include "quants.h"
 #include "safetensors.h"
 
 namespace tackroom {
 namespace {
 
-Json parse_file(const std::string& path, const char* missing_code) {
-  const std::string text = read_text(path, missing_code);
-  try {
-    return Json::parse(text);
-  } catch (const std::runtime_error& error) {
-    fail("MODEL_CORRUPT", "%s is not readable (%s).", path.c_str(), error.what());
-  }
-}
+/** 16-bit files below this size are computed in fp32 by default: they gain nothing from less. */
+constexpr double kSmallModel = 32e6;
 
-/** Opens the one weight file, or every shard the index names. */
-std::vector<std::unique_ptr<SafetensorsFile>> open_weights(const std::string& dir) {
-  std::vector<std::unique_ptr<SafetensorsFile>> files;
-  const auto open = [&](const std::string& name) {
-    files.push_back(std::make_unique<SafetensorsFile>(dir + "/" + name, "MODEL_NOT_FOUND", "MODEL_CORRUPT"));
-  };
-  const std::string index_path = dir + "/model.safetensors.index.json";
-  if (!file_exists(dir + "/model.safetensors") && file_exists(index_path)) {
-    const Json index = parse_file(index_path, "MODEL_NOT_FOUND");
-    const Json* map = index.find("weight_map");
-    if (map == nullptr) fail("MODEL_CORRUPT", "%s has no \"weight_map\".", index_path.c_str());
-    std::map<std::string, int> names;
-    for (const auto& [tensor, file] : map->members()) names[file.string()]++;
-    for (const auto& [name, count] : names) {
-      if (name.empty() || name.find('/') != std::string::npos) fail("MODEL_CORRUPT", "%s names a weight file outside its folder.", index_path.c_str());
-      open(name);
-    }
-    return files;
-  }
-  open("model.safetensors");
-  return files;
+std::string shape_text(const std::vector<int64_t>& shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); i++) text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+  return text + "]";
 }
 
 /** Tensors that files carry although the forward pass has no use for them. */
 bool may_be_left_over(const std::string& name) {
-  return name.find("rotary_emb.inv_freq") != std::string::npos || name == "lm_head.weight";
-}
-
-/** A tensor nobody reads means that config.json describes another model, with fewer layers for instance. */
-void refuse_unused(const std::vector<std::unique_ptr<SafetensorsFile>>& files, const ParamSet& weights, const std::string& config_path) {
-  std::set<std::string> wanted;
-  for (const Param& param : weights.params()) wanted.insert(param.name);
-  for (const auto& file : files)
-    for (const auto& [name, tensor] : file->tensors())
-      if (wanted.count(name) == 0 && !may_be_left_over(name))
-        fail("MODEL_CORRUPT", "The weights hold a tensor %s that %s does not provide for.", name.c_str(), config_path.c_str());
-}
-
-/** One NaN poisons every answer without an error anywhere: better said at load. */
-void refuse_non_finite(const Param& param, const float* values, const std::string& dir) {
-  const size_t count = param.size;
-  for (size_t i = 0; i < count; i++)
-    if (!std::isfinite(values[i])) fail("MODEL_CORRUPT", "The tensor %s of %s holds values that are not numbers.", param.name.c_str(), dir.c_str());
+  return name.find("rotary_emb.inv_freq") != std::string::npos || name == "lm_head.weight" || name == "rope_freqs.weight";
 }
 
 }  // namespace
 
-std::shared_ptr<Model> Model::load(const std::string& dir, int threads) {
-  if (!std::filesystem::is_directory(dir)) {
-    if (!std::filesystem::exists(dir)) fail("MODEL_NOT_FOUND", "%s does not exist.", dir.c_str());
-    fail("MODEL_UNSUPPORTED", "%s is a file; this engine reads Hugging Face folders, not GGUF.", dir.c_str());
+/** One load: decides how each matrix is held, checks everything, and only then takes memory. */
+class ModelLoader {
+ public:
+  ModelLoader(const std::string& path, const LoadOptions& options) : options_(options), source_(TensorSource::open(path)) {}
+
+  std::shared_ptr<Model> run() {
+    const ModelConfig config = parse_config(source_->config(), source_->origin(), "MODEL_CORRUPT");
+    survey();
+    choose_precision();
+    model_ = std::shared_ptr<Model>(new Model(config, options_.threads));
+    model_->lay_out([this](const std::string& name) { return is_dense(name); });
+    model_->quantisation = type_name(common_);
+    model_->serving = serving_, model_->training = training_;
+    if (training_ == Precision::Bf16 && model_->packed.bf16_body == nullptr) model_->training = Precision::Fp32;
+    check_shapes();
+    refuse_unused();
+    model_->weights.allocate();
+    read_small();
+    pack();
+    model_->repack();
+    std::vector<float> factors;
+    if (const TensorView* view = source_->find("rope_freqs.weight")) {
+      factors.resize(static_cast<size_t>(config.head_dim) / 2);
+      if (view->rows() * view->columns() != config.head_dim / 2) corrupt("rope_freqs.weight", "has the wrong size");
+      read_rows(*view, 0, view->rows(), factors.data(), view->columns());
+    }
+    model_->set_ropes(factors);
+    if (model_->embedding == kAbsent) {
+      model_->embedding_rows_ = view("model.embed_tokens.weight");
+      model_->source_ = std::move(source_);
+    }
+    model_->require(model_->serving);
+    model_->require(model_->training);
+    return model_;
   }
-  const std::string config_path = dir + "/config.json";
-  const ModelConfig config = parse_config(parse_file(config_path, "MODEL_NOT_FOUND"), config_path, "MODEL_CORRUPT");
-  const auto files = open_weights(dir);
-  std::shared_ptr<Model> model(new Model(config, threads));
-  // All shapes are checked before memory is taken: a wrong number in config.json must not become a huge allocation.
-  std::vector<const SafetensorsFile*> holders;
-  for (const Param& param : model->weights.params()) {
-    holders.push_back(files[0].get());
-    for (const auto& file : files)
-      if (file->tensors().count(param.name) != 0) holders.back() = file.get();
-    holders.back()->check(param.name, param.shape);
+
+ private:
+  [[noreturn]] void corrupt(const std::string& name, const std::string& what) const {
+    fail("MODEL_CORRUPT", "The tensor %s of %s %s.", name.c_str(), source_->origin().c_str(), what.c_str());
   }
-  refuse_unused(files, model->weights, config_path);
-  model->weights.allocate();
-  for (size_t i = 0; i < holders.size(); i++) {
-    const Param& param = model->weights.params()[i];
-    float* values = model->weights.at(param.offset);
-    holders[i]->read(param.name, param.shape, values);
-    refuse_non_finite(param, values, dir);
+
+  const TensorView* view(const std::string& name) const {
+    const TensorView* found = source_->find(name);
+    if (found == nullptr) fail("MODEL_CORRUPT", "%s has no tensor %s.", source_->origin().c_str(), name.c_str());
+    return found;
   }
-  model->repack();
-  return model;
-}
+
+  /** Counts the elements of the matrices by type. */
+  void survey() {
+    std::map<TensorType, double> elements;
+    for (const auto& [name, tensor] : source_->tensors()) {
+      const double count = static_cast<double>(tensor.rows()) * static_cast<double>(tensor.columns());
+      total_ += count;
+      if (tensor.shape.size() == 2) elements[tensor.type] += count;
+      quantised_ = quantised_ || tensor.quantised();
+    }
+    double most = -1;
+    for (const auto& [type, count] : elements)
+      if (count > most) most = count, common_ = type;
+  }
+
+  void choose_precision() {
+    const bool has_bf16 = packed_kernels().bf16_body != nullptr;
+    const bool narrow = common_ == TensorType::F16 || common_ == TensorType::BF16;
+    const std::string& wanted = options_.precision;
+    if (wanted == "auto") {
+      serving_ = quantised_ ? Precision::Int8 : narrow && has_bf16 && total_ >= kSmallModel ? Precision::Bf16 : Precision::Fp32;
+      training_ = has_bf16 && (quantised_ || serving_ == Precision::Bf16) ? Precision::Bf16 : Precision::Fp32;
+    } else if (wanted == "int8") {
+      serving_ = Precision::Int8;
+      training_ = has_bf16 ? Precision::Bf16 : Precision::Fp32;
+    } else if (wanted == "bf16") {
+      serving_ = training_ = Precision::Bf16;
+    } else if (wanted == "fp32") {
+      serving_ = training_ = Precision::Fp32;
+    } else {
+      fail("BAD_ARGUMENT", "\"%s\" is no precision; there are fp32, bf16, int8 and auto.", wanted.c_str());
+    }
+    if (options_.trainable) serving_ = training_ = Precision::Fp32;
+  }
+
+  bool is_dense(const std::string& name) const {
+    if (options_.trainable) return true;
+    const TensorView* tensor = source_->find(name);
+    if (tensor == nullptr || tensor->quantised()) return tensor == nullptr;
+    if (serving_ == Precision::Int8 || serving_ == Precision::Bf16) return false;
+    return tensor->type != TensorType::BF16 || total_ < kSmallModel;
+  }
+
+  void check_shape(const std::string& name, const std::vector<int64_t>& shape) {
+    const TensorView* tensor = view(name);
+    const bool same = tensor->shape == shape || (shape.size() == 3 && shape[1] == 1 && tensor->shape == std::vector<int64_t>{shape[0], shape[2]});
+    if (!same) corrupt(name, "has the shape " + shape_text(tensor->shape) + " where " + shape_text(shape) + " is expected");
+    wanted_.insert(name);
+  }
+
+  /** All shapes are checked before memory is taken: a wrong number in a config must not become a huge allocation. */
+  void check_shapes() {
+    for (const Param& param : model_->weights.params()) check_shape(param.name, param.shape);
+    for (const Linear* linear : model_->linears())
+      for (const LinearPart& part : linear->parts)
+        if (part.weight == kAbsent) {
+          check_shape(part.name + ".weight", {part.out, linear->in});
+          const TensorView* tensor = view(part.name + ".weight");
+          if (linear->in % kInt8Group != 0 && tensor->quantised()) corrupt(part.name, "is quantised along a width that is no multiple of 32");
+        }
+    if (model_->embedding == kAbsent) check_shape("model.embed_tokens.weight", {model_->config.vocab, model_->config.hidden});
+  }
+
+  /** A tensor nobody reads means that the config describes another model, with fewer layers for instance. */
+  void refuse_unused() const {
+    for (const auto& [name, tensor] : source_->tensors())
+      if (wanted_.count(name) == 0 && !may_be_left_over(name))
+        fail("MODEL_CORRUPT", "The weights hold a tensor %s that %s does not provide for.", name.c_str(), source_->origin().c_str());
+  }
+
+  /** Everything that is held in fp32. One NaN poisons every answer without an error anywhere: better said at load. */
+  void read_small() {
+    const auto& params = model_->weights.params();
+    std::vector<uint8_t> bad(params.size(), 0);
+    model_->pool.run(static_cast<int>(params.size()), [&](int i) {
+      const Param& param = params[static_cast<size_t>(i)];
+      const TensorView& tensor = *source_->find(param.name);
+      float* values = model_->weights.at(param.offset);
+      read_rows(tensor, 0, tensor.rows(), values, tensor.columns());
+      for (size_t j = 0; j < param.size; j++)
+        if (!std::isfinite(values[j])) bad[static_cast<size_t>(i)] = 1;
+    });
+    int64_t count = 0;
+    for (size_t i = 0; i < params.size(); i++) {
+      if (bad[i] != 0) corrupt(params[i].name, "holds values that are not numbers");
+      count += static_cast<int64_t>(params[i].size);
+    }
+    model_->parameters_ = count;
+  }
+
+  void pack() {
+    std::map<std::string, int64_t> counted;
+    for (Linear* linear : model_->linears())
+      for (LinearPart& part : linear->parts) {
+        if (part.weight != kAbsent) continue;
+        const TensorView& tensor = *view(part.name + ".weight");
+        if (!all_finite(tensor)) corrupt(part.name, "holds values that are not numbers");
+        part.packed = PackedMatrix::pack(tensor, model_->pool);
+        model_->dense_ = false;
+        counted[part.name] = static_cast<int64_t>(part.out) * linear->in;
+      }
+    if (model_->embedding == kAbsent) counted["model.embed_tokens"] = static_cast<int64_t>(model_->config.vocab) * model_->config.hidden;
+    for (const auto& [name, count] : counted) model_->parameters_ += count;
+  }
+
+  const LoadOptions& options_;
+  std::unique_ptr<TensorSource> source_;
+  std::shared_ptr<Model> model_;
+  std::set<std::string> wanted_;
+  Precision serving_ = Precision::Fp32, training_ = Precision::Fp32;
+  TensorType common_ = TensorType::F32;
+  bool quantised_ = false;
+  double total_ = 0;
+};
+
+std::shared_ptr<Model> Model::load(const std::string& path, const LoadOptions& options) { return ModelLoader(path, options).run(); }
 
 void Model::save(const std::string& dir, bool bf16) const {
+  if (!dense_) fail("BAD_ARGUMENT", "A model that is held quantised or in 16 bits cannot be saved; load it with all weights trainable.");
   Json source = config.source;
   const char* dtype = bf16 ? "bfloat16" : "float32";
   if (source.find("torch_dtype") != nullptr) source.set("torch_dtype", dtype);
   source.set("dtype", dtype);
   if (source.find("architectures") == nullptr) {
     Json names = Json::array();
-    names.items().push_back(config.architecture == "llama" ? "LlamaForCausalLM" : config.architecture == "qwen2" ? "Qwen2ForCausalLM" : "Qwen3ForCausalLM");
+    names.items().push_back(config.architecture->auto_class);
     source.set("architectures", names);
   }
   AtomicFolder folder(dir);

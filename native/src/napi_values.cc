@@ -61,6 +61,7 @@ uint64_t seed_of(const Napi::Value& value, const char* what) {
 
 std::vector<int> ids_of(const Napi::Value& value, const char* what) { return elements_of<int32_t>(value, what, napi_int32_array, "Int32Array"); }
 std::vector<float> floats_of(const Napi::Value& value, const char* what) { return elements_of<float>(value, what, napi_float32_array, "Float32Array"); }
+std::vector<uint32_t> words_of(const Napi::Value& value, const char* what) { return elements_of<uint32_t>(value, what, napi_uint32_array, "Uint32Array"); }
 std::vector<uint8_t> bytes_of(const Napi::Value& value, const char* what) { return elements_of<uint8_t>(value, what, napi_uint8_array, "Uint8Array"); }
 
 Napi::Object options_of(Napi::Env env, const Napi::Value& value, const char* what) {

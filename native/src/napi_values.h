@@ -32,6 +32,7 @@ int integer_of(const Napi::Value& value, const char* what, int lowest, int highe
 uint64_t seed_of(const Napi::Value& value, const char* what);
 std::vector<int> ids_of(const Napi::Value& value, const char* what);
 std::vector<float> floats_of(const Napi::Value& value, const char* what);
+std::vector<uint32_t> words_of(const Napi::Value& value, const char* what);
 std::vector<uint8_t> bytes_of(const Napi::Value& value, const char* what);
 /** The object `value`, or an empty one when it is undefined or null. */
 Napi::Object options_of(Napi::Env env, const Napi::Value& value, const char* what);

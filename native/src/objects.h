@@ -5,11 +5,12 @@
 #pragma once
 #include <napi.h>
 
+#include <atomic>
 #include <memory>
 
 #include "forward.h"
 #include "job_queue.h"
-#include "trainer.h"
+#include "train/trainer.h"
 
 namespace tackroom {
 
@@ -59,6 +60,8 @@ class AdapterObject : public Napi::ObjectWrap<AdapterObject> {
   Napi::Value hash(const Napi::CallbackInfo& info);
   Napi::Value clone(const Napi::CallbackInfo& info);
   Napi::Value save(const Napi::CallbackInfo& info);
+  Napi::Value free(const Napi::CallbackInfo& info);
+  Adapter& live() const;
 
   std::shared_ptr<EngineCore> core_;
   std::shared_ptr<Adapter> adapter_;
@@ -77,10 +80,15 @@ class TrainerObject : public Napi::ObjectWrap<TrainerObject> {
   Napi::Value save_state(const Napi::CallbackInfo& info);
   Napi::Value load_state(const Napi::CallbackInfo& info);
   Napi::Value free(const Napi::CallbackInfo& info);
+  Napi::Value memory(const Napi::CallbackInfo& info);
+  Napi::Value cancel(const Napi::CallbackInfo& info);
   std::shared_ptr<Trainer> live();
+  /** Serves waiting decodes; throws CANCELLED once `cancel` was called after this. */
+  Pause pause();
 
   std::shared_ptr<EngineCore> core_;
   std::shared_ptr<Trainer> trainer_;
+  std::shared_ptr<std::atomic<int>> cancels_ = std::make_shared<std::atomic<int>>(0);
 };
 
 class ModelObject : public Napi::ObjectWrap<ModelObject> {
@@ -95,9 +103,12 @@ class ModelObject : public Napi::ObjectWrap<ModelObject> {
   Napi::Value decode(const Napi::CallbackInfo& info);
   Napi::Value logprobs(const Napi::CallbackInfo& info);
   Napi::Value logits(const Napi::CallbackInfo& info);
+  Napi::Value hidden_states(const Napi::CallbackInfo& info);
   Napi::Value create_adapter(const Napi::CallbackInfo& info);
   Napi::Value load_adapter(const Napi::CallbackInfo& info);
   Napi::Value new_trainer(const Napi::CallbackInfo& info);
+  Napi::Value plan_training(const Napi::CallbackInfo& info);
+  Napi::Value calibrate(const Napi::CallbackInfo& info);
   Napi::Value save(const Napi::CallbackInfo& info);
   Napi::Value free(const Napi::CallbackInfo& info);
   std::shared_ptr<EngineCore> live();

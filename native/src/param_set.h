@@ -14,7 +14,7 @@
 
 namespace tackroom {
 
-enum class ParamKind { Embedding, Head, Norm, Bias, Matrix };
+enum class ParamKind { Embedding, Head, Norm, Bias, Matrix, Kernel, Buffer };  // a Buffer is never trained
 
 struct Param {
   std::string name;

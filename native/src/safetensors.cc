@@ -5,31 +5,12 @@
 #include <cstring>
 
 #include "error.h"
+#include "quants.h"
 
 namespace tackroom {
 namespace {
 
 constexpr size_t kMaxHeaderBytes = 100u << 20;
-
-float from_bits(uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, 4);
-  return value;
-}
-
-float half_to_float(uint16_t half) {
-  const uint32_t sign = uint32_t{half} >> 15 << 31, exponent = half >> 10 & 31, mantissa = half & 1023;
-  if (exponent == 31) return from_bits(sign | 0x7F800000u | mantissa << 13);
-  if (exponent != 0) return from_bits(sign | (exponent + 112) << 23 | mantissa << 13);
-  return std::copysign(std::ldexp(static_cast<float>(mantissa), -24), from_bits(sign | 0x3F800000u));
-}
-
-uint16_t float_to_bf16(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, 4);
-  if (std::isnan(value)) return static_cast<uint16_t>(bits >> 16 | 64);
-  return static_cast<uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
-}
 
 size_t bytes_of(const std::string& dtype) {
   if (dtype == "F32") return 4;
@@ -63,23 +44,29 @@ SafetensorsFile::SafetensorsFile(const std::string& path, const char* missing_co
   if (!header.is(Json::Type::Object)) corrupt("has a header that is not a JSON object");
   for (const auto& [name, entry] : header.members())
     if (name != "__metadata__") parse_tensor(name, entry, file_.size() - data_start_);
+  refuse_overlaps();
 }
 
 void SafetensorsFile::corrupt(const std::string& what) const { fail(corrupt_code_, "%s %s.", path_.c_str(), what.c_str()); }
 
 void SafetensorsFile::parse_tensor(const std::string& name, const Json& entry, size_t data_bytes) {
   const Json *dtype = entry.find("dtype"), *shape = entry.find("shape"), *offsets = entry.find("data_offsets");
-  if (dtype == nullptr || shape == nullptr || offsets == nullptr || !dtype->is(Json::Type::String) || offsets->items().size() != 2)
+  if (dtype == nullptr || shape == nullptr || offsets == nullptr || !dtype->is(Json::Type::String) || !shape->is(Json::Type::Array) || offsets->items().size() != 2)
     corrupt("describes the tensor " + name + " incompletely");
   Tensor tensor{dtype->string(), {}, 0, 0};
-  double elements = 1;
+  // Extents of 0 count as 1 here: other code multiplies a part of them and must not overflow either.
+  int64_t bound = 1;
+  bool empty = false;
   for (const Json& extent : shape->items()) {
-    if (!extent.is(Json::Type::Number) || extent.number() < 0 || extent.number() > 1e12) corrupt("gives the tensor " + name + " an impossible shape");
-    tensor.shape.push_back(static_cast<int64_t>(extent.number()));
-    elements *= extent.number();
+    const double n = extent.is(Json::Type::Number) ? extent.number() : -1;
+    if (!(n >= 0 && n <= 1e12) || n != std::floor(n) || tensor.shape.size() == 8) corrupt("gives the tensor " + name + " an impossible shape");
+    tensor.shape.push_back(static_cast<int64_t>(n));
+    empty = empty || n == 0;
+    if (n > 0 && __builtin_mul_overflow(bound, tensor.shape.back(), &bound)) corrupt("gives the tensor " + name + " an impossible shape");
   }
+  const double elements = empty ? 0 : static_cast<double>(bound);
   const double begin = offsets->items()[0].number(), end = offsets->items()[1].number();
-  if (!(begin >= 0 && end >= begin && end < 1e15)) corrupt("gives the tensor " + name + " impossible offsets");
+  if (!(begin >= 0 && end >= begin && end < 1e15) || begin != std::floor(begin) || end != std::floor(end)) corrupt("gives the tensor " + name + " impossible offsets");
   if (end > static_cast<double>(data_bytes))
     corrupt("is truncated: the tensor " + name + " needs " + std::to_string(static_cast<size_t>(end)) + " data bytes and only " +
             std::to_string(data_bytes) + " are there");
@@ -90,11 +77,29 @@ void SafetensorsFile::parse_tensor(const std::string& name, const Json& entry, s
   tensors_.emplace(name, std::move(tensor));
 }
 
+/** Bytes that count twice would let a small file ask for any amount of memory. */
+void SafetensorsFile::refuse_overlaps() const {
+  std::vector<std::pair<size_t, size_t>> spans;
+  spans.reserve(tensors_.size());
+  for (const auto& [name, tensor] : tensors_)
+    if (tensor.begin != tensor.end) spans.emplace_back(tensor.begin, tensor.end);
+  std::sort(spans.begin(), spans.end());
+  for (size_t i = 1; i < spans.size(); i++)
+    if (spans[i].first < spans[i - 1].second) corrupt("has tensors that overlap");
+}
+
+TensorType SafetensorsFile::type_of(const std::string& name, const Tensor& tensor) const {
+  if (tensor.dtype == "F32") return TensorType::F32;
+  if (tensor.dtype == "F16") return TensorType::F16;
+  if (tensor.dtype == "BF16") return TensorType::BF16;
+  corrupt("stores the tensor " + name + " as " + tensor.dtype + ", this engine reads F32, F16 and BF16");
+}
+
 const SafetensorsFile::Tensor& SafetensorsFile::check(const std::string& name, const std::vector<int64_t>& shape) const {
   const auto found = tensors_.find(name);
   if (found == tensors_.end()) corrupt("has no tensor " + name);
   const Tensor& tensor = found->second;
-  if (bytes_of(tensor.dtype) == 0) corrupt("stores the tensor " + name + " as " + tensor.dtype + ", this engine reads F32, F16 and BF16");
+  type_of(name, tensor);
   if (tensor.shape != shape) corrupt("has a tensor " + name + " of shape " + shape_text(tensor.shape) + " where " + shape_text(shape) + " is expected");
   return tensor;
 }
@@ -111,7 +116,7 @@ void SafetensorsFile::read(const std::string& name, const std::vector<int64_t>& 
   for (size_t i = 0; i < count; i++) {
     uint16_t raw;
     std::memcpy(&raw, bytes + 2 * i, 2);
-    out[i] = bf16 ? from_bits(uint32_t{raw} << 16) : half_to_float(raw);
+    out[i] = bf16 ? bf16_to_float(raw) : half_to_float(raw);
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * The safetensors file format (github.com/huggingface/safetensors): u64 header length, JSON header, tensor bytes.
  *
- * Reading checks everything before a byte is used: header length, JSON, types, offsets, shapes against byte counts.
+ * Reading checks everything before a byte is used: header length, JSON, types, offsets, shapes against byte counts, overlap.
  * F32, F16 and BF16 tensors are converted to fp32.
  */
 #pragma once
@@ -14,6 +14,7 @@
 #include "file_io.h"
 #include "json.h"
 #include "param_set.h"
+#include "tensor_source.h"
 
 namespace tackroom {
 
@@ -29,7 +30,11 @@ class SafetensorsFile {
   };
   const std::map<std::string, Tensor>& tensors() const { return tensors_; }
   const std::string& path() const { return path_; }
+  size_t size() const { return file_.size(); }
+  const uint8_t* data(const Tensor& tensor) const { return reinterpret_cast<const uint8_t*>(file_.data()) + data_start_ + tensor.begin; }
 
+  /** Type of a tensor; throws for types that the engine does not read. */
+  TensorType type_of(const std::string& name, const Tensor& tensor) const;
   /** Throws unless the file holds this tensor with this shape in a type the engine reads. */
   const Tensor& check(const std::string& name, const std::vector<int64_t>& shape) const;
   /** Copies a tensor into `out` [product of `shape`] as fp32; its shape in the file must be `shape`. */
@@ -38,6 +43,7 @@ class SafetensorsFile {
  private:
   [[noreturn]] void corrupt(const std::string& what) const;
   void parse_tensor(const std::string& name, const Json& entry, size_t data_bytes);
+  void refuse_overlaps() const;
 
   std::string path_;
   const char* corrupt_code_;

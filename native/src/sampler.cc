@@ -24,6 +24,16 @@ void penalise(std::vector<float>& logits, const std::vector<int>& history, doubl
   }
 }
 
+bool is_allowed(const std::vector<uint32_t>& allowed, size_t token) { return allowed.empty() || (allowed[token / 32] >> (token % 32) & 1) != 0; }
+
+/** The likeliest token that may be drawn, the first of equals. */
+int best_allowed(const float* scores, int vocab, const std::vector<uint32_t>& allowed) {
+  int best = -1;
+  for (int t = 0; t < vocab; t++)
+    if (is_allowed(allowed, static_cast<size_t>(t)) && (best < 0 || scores[t] > scores[best])) best = t;
+  return best;
+}
+
 /** Keeps the candidates the filters allow, most likely first. */
 void filter(std::vector<Candidate>& candidates, const SampleOptions& options) {
   std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) { return a.p > b.p || (a.p == b.p && a.token < b.token); });
@@ -76,13 +86,17 @@ Sampled sample_token(const Kernels& kernels, const float* logits, int vocab, con
     penalise(penalised, history, options.repetition_penalty);
     scores = penalised.data();
   }
-  int token = static_cast<int>(std::max_element(scores, scores + vocab) - scores);
+  const bool masked = !options.allowed.empty();
+  int token = masked ? best_allowed(scores, vocab, options.allowed) : static_cast<int>(std::max_element(scores, scores + vocab) - scores);
   if (options.temperature > 0) {
     const float scale = static_cast<float>(1 / options.temperature);
     const double uniform = random_uniform(options.seed, static_cast<uint64_t>(position));
     thread_local std::vector<float> p;
     p.resize(static_cast<size_t>(vocab));
     kernels.exp_shifted(scores, p.data(), vocab, scale, scores[token] * scale);
+    // After the exponential: what is not allowed may be far likelier than the maximum it was shifted by.
+    for (size_t t = 0; masked && t < p.size(); t++)
+      if (!is_allowed(options.allowed, t)) p[t] = 0;
     const bool filtered = options.top_k > 0 || options.top_p < 1 || options.min_p > 0;
     token = filtered ? draw_filtered(p, options, uniform) : static_cast<int>(draw(p.size(), uniform, [&](size_t i) { return p[i]; }));
   }

@@ -12,6 +12,8 @@ struct SampleOptions {
   double temperature = 1, top_p = 1, min_p = 0, repetition_penalty = 1;
   int top_k = 0;
   uint64_t seed = 0;
+  /** Bit t of word t / 32 is set when token t may be drawn, [ceil(vocab / 32)]; empty: every token may. Never all zero. */
+  std::vector<uint32_t> allowed;
 };
 
 struct Sampled {
@@ -24,8 +26,8 @@ float token_logprob(const Kernels& kernels, const float* logits, int vocab, int 
 
 /**
  * `position` is the index the new token will have, `history` the tokens before it (for the repetition penalty of Keskar
- * et al. 2019). The filters apply in the order top-k, top-p, min-p; the log-probability is that of the unfiltered, unpenalised
- * distribution, which is the one training compares with.
+ * et al. 2019). Tokens that are not allowed go first, then the filters apply in the order top-k, top-p, min-p; the
+ * log-probability is that of the unmasked, unfiltered, unpenalised distribution, which is the one training compares with.
  */
 Sampled sample_token(const Kernels& kernels, const float* logits, int vocab, const SampleOptions& options, int position, const std::vector<int>& history);
 

@@ -97,4 +97,67 @@ OptimizerConfig optimizer_of(Napi::Env env, const Napi::Value& value) {
   return c;
 }
 
+TrainOptions training_of(Napi::Env env, const Napi::Value& value) {
+  const Napi::Object options = options_of(env, value, "The trainer options");
+  TrainOptions t;
+  const Napi::Value budget = options.Get("tokenBudget");
+  if (!budget.IsUndefined()) t.token_budget = integer_of(budget, "tokenBudget", 1, std::numeric_limits<int>::max());
+  const Napi::Value checkpoint = options.Get("checkpoint");
+  if (!checkpoint.IsUndefined()) {
+    const std::string text = text_of(checkpoint, "checkpoint");
+    if (text != "none" && text != "block") fail("BAD_ARGUMENT", "checkpoint must be \"none\" or \"block\".");
+    t.checkpoint = text == "block";
+  }
+  const Napi::Value share = options.Get("share");
+  if (!share.IsUndefined()) t.share = share.ToBoolean();
+  return t;
+}
+
+PlanRequest plan_request_of(Napi::Env env, const Napi::Value& value) {
+  const Napi::Object options = options_of(env, value, "The plan options");
+  PlanRequest request;
+  request.options = training_of(env, value);
+  constexpr int kMost = std::numeric_limits<int>::max();
+  const auto integer = [&](const char* key, int least, int fallback) {
+    const Napi::Value given = options.Get(key);
+    return given.IsUndefined() ? fallback : integer_of(given, key, least, kMost);
+  };
+  request.rank = integer("rank", 0, request.rank);
+  request.tokens = integer("tokens", 1, static_cast<int>(request.tokens));
+  request.longest = integer("longest", 1, request.longest);
+  request.trained_share = option_number(options, "trainedShare", 1);
+  if (!(request.trained_share >= 0 && request.trained_share <= 1)) fail("BAD_ARGUMENT", "trainedShare must lie in [0, 1].");
+  return request;
+}
+
+Calibration calibration_of(Napi::Env env, const Napi::Value& value) {
+  const Napi::Object speeds = options_of(env, value, "The calibration");
+  return {option_number(speeds, "layers", 0), option_number(speeds, "attention", 0), option_number(speeds, "head", 0)};
+}
+
+Napi::Object to_object(Napi::Env env, const TrainMemory& memory) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("gradients", static_cast<double>(memory.gradients));
+  object.Set("optimizer", static_cast<double>(memory.optimizer));
+  object.Set("tape", static_cast<double>(memory.tape));
+  object.Set("stream", static_cast<double>(memory.stream));
+  object.Set("scratch", static_cast<double>(memory.scratch));
+  object.Set("head", static_cast<double>(memory.head));
+  object.Set("total", static_cast<double>(memory.total()));
+  return object;
+}
+
+Napi::Object to_object(Napi::Env env, const TrainPlan& plan) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("tokenBudget", plan.token_budget);
+  object.Set("microBatches", plan.micro_batches);
+  object.Set("weights", static_cast<double>(plan.weights));
+  object.Set("adapter", static_cast<double>(plan.adapter));
+  object.Set("memory", to_object(env, plan.memory));
+  object.Set("bytes", static_cast<double>(plan.total()));
+  object.Set("seconds", plan.seconds);
+  object.Set("tokensPerSecond", plan.tokens_per_second);
+  return object;
+}
+
 }  // namespace tackroom

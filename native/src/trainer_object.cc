@@ -31,7 +31,8 @@ Napi::Function TrainerObject::define(Napi::Env env) {
   return DefineClass(env, "NativeTrainer",
                      {InstanceAccessor<&TrainerObject::steps>("steps"), InstanceMethod<&TrainerObject::step>("step"),
                       InstanceMethod<&TrainerObject::gradients>("gradients"), InstanceMethod<&TrainerObject::save_state>("saveState"),
-                      InstanceMethod<&TrainerObject::load_state>("loadState"), InstanceMethod<&TrainerObject::free>("free")});
+                      InstanceMethod<&TrainerObject::load_state>("loadState"), InstanceMethod<&TrainerObject::memory>("memory"),
+                      InstanceMethod<&TrainerObject::cancel>("cancel"), InstanceMethod<&TrainerObject::free>("free")});
 }
 
 Napi::Value TrainerObject::create(Napi::Env env, std::shared_ptr<EngineCore> core, std::shared_ptr<Trainer> trainer) {
@@ -60,8 +61,10 @@ Napi::Value TrainerObject::step(const Napi::CallbackInfo& info) {
     const double lr = number_of(info[2], "The learning rate");
     return core_->queue.push(
         info.Env(),
-        [core = core_, trainer = live(), rows = rows_of(info[0]), loss = loss_of(info.Env(), info[1]), lr] { return trainer->step(rows, loss, lr); },
-        to_object);
+        [core = core_, trainer = live(), rows = rows_of(info[0]), loss = loss_of(info.Env(), info[1]), lr, pause = pause()] {
+          return trainer->step(rows, loss, lr, pause);
+        },
+        [](Napi::Env env, const StepMetrics& metrics) { return to_object(env, metrics); }, false);
   });
 }
 
@@ -74,8 +77,8 @@ Napi::Value TrainerObject::gradients(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     return core_->queue.push(
         info.Env(),
-        [core = core_, trainer = live(), rows = rows_of(info[0]), loss = loss_of(info.Env(), info[1])] {
-          const StepMetrics metrics = trainer->backward(rows, loss);
+        [core = core_, trainer = live(), rows = rows_of(info[0]), loss = loss_of(info.Env(), info[1]), pause = pause()] {
+          const StepMetrics metrics = trainer->backward(rows, loss, pause);
           const ParamSet& params = trainer->params();
           return Result{metrics, {trainer->gradients(), trainer->gradients() + params.floats()}, params.params()};
         },
@@ -84,9 +87,11 @@ Napi::Value TrainerObject::gradients(const Napi::CallbackInfo& info) {
           for (const Param& param : result.params) tensors.Set(param.name, to_float_array(env, result.flat.data() + param.offset, param.size));
           object.Set("loss", result.metrics.loss);
           object.Set("gradNorm", result.metrics.grad_norm);
+          object.Set("forwardedTokens", static_cast<double>(result.metrics.forwarded_tokens));
           object.Set("tensors", tensors);
           return object;
-        });
+        },
+        false);
   });
 }
 
@@ -98,7 +103,7 @@ Napi::Value TrainerObject::save_state(const Napi::CallbackInfo& info) {
           trainer->save_state(file);
           return true;
         },
-        [](Napi::Env env, bool) { return env.Undefined(); });
+        [](Napi::Env env, bool) { return env.Undefined(); }, false);
   });
 }
 
@@ -110,8 +115,29 @@ Napi::Value TrainerObject::load_state(const Napi::CallbackInfo& info) {
           trainer->load_state(file);
           return true;
         },
-        [](Napi::Env env, bool) { return env.Undefined(); });
+        [](Napi::Env env, bool) { return env.Undefined(); }, false);
   });
+}
+
+Napi::Value TrainerObject::memory(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    return core_->queue.push(
+        info.Env(), [core = core_, trainer = live()] { return trainer->memory(); },
+        [](Napi::Env env, const TrainMemory& memory) { return to_object(env, memory); }, false);
+  });
+}
+
+Napi::Value TrainerObject::cancel(const Napi::CallbackInfo& info) {
+  ++*cancels_;
+  return info.Env().Undefined();
+}
+
+Pause TrainerObject::pause() {
+  // A weak reference: the job holds the core, and the core's queue holds the job.
+  return [core = std::weak_ptr(core_), cancels = cancels_, before = cancels_->load()] {
+    if (cancels->load() != before) fail("CANCELLED", "The training step was cancelled; the weights are as before it.");
+    if (const auto live = core.lock()) live->queue.pause();
+  };
 }
 
 Napi::Value TrainerObject::free(const Napi::CallbackInfo& info) {

@@ -13,7 +13,17 @@ const script = (name: string, code: string): string => {
   writeFileSync(join(dir, name), code);
   return join(dir, name);
 };
-const cpu = { brand: 'X', avx2: true, avx512: false, avx512bf16: false, amx: false, kernels: 'avx2', threads: 2 };
+const cpu = {
+  brand: 'X',
+  avx2: true,
+  avx512: false,
+  avx512bf16: false,
+  amx: false,
+  kernels: 'avx2',
+  bf16Body: '',
+  int8Body: 'avx2',
+  threads: 2,
+};
 let server: Server | undefined;
 
 afterEach(() => {

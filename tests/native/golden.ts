@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LossName, LossOptions, TrainSample } from '../../native/addon.js';
 
-export const ARCHITECTURES = ['llama', 'llama3', 'qwen2', 'qwen3'] as const;
+export const ARCHITECTURES = ['llama', 'llama3', 'qwen2', 'qwen3', 'lfm2', 'lfm2_moe', 'gemma3'] as const;
+/** gemma3 has no GGUF among the golden files. */
+export const GGUF_ARCHITECTURES = ['llama', 'llama3', 'qwen2', 'qwen3', 'lfm2', 'lfm2_moe'] as const;
 
 export interface GoldenSample {
   input_ids: number[];
@@ -97,3 +99,15 @@ export const lossFor = (golden: Golden, config: LossVariant): LossOptions => ({
   delta: config.delta,
   opsm: config.opsm,
 });
+
+/** Share of the tolerance `5e-5 + 1e-4 |want|` of gradients that the worst element uses. */
+export function worstShare(got: Float32Array, want: Float32Array): number {
+  if (got.length !== want.length) return Number.POSITIVE_INFINITY;
+  let worst = 0;
+  for (let i = 0; i < want.length; i++) {
+    const share = Math.abs(got[i]! - want[i]!) / (5e-5 + 1e-4 * Math.abs(want[i]!));
+    if (Number.isNaN(share)) return Number.POSITIVE_INFINITY;
+    worst = Math.max(worst, share);
+  }
+  return worst;
+}

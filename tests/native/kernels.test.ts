@@ -51,6 +51,11 @@ for (const [name, available] of [
     expect(Math.abs(result.loss - baseline.loss)).toBeLessThan(1e-5);
   });
 
+it('a level with tiles takes the fp32 kernels of AVX-512', ({ skip }) => {
+  if (!cpu.amx) skip('this processor has no tiles');
+  expect(run('amx')).toEqual(run('avx512'));
+});
+
 it('an unknown set is refused', () => {
   expect(() => run('avx1024')).toThrow(/no kernel set/);
 });

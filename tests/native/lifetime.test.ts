@@ -21,6 +21,12 @@ describe('freed objects', () => {
     trainer.free();
     expect(await codeOf(() => trainer.steps)).toBe('BAD_ARGUMENT');
     expect(await codeOf(() => trainer.step(policyRows(model), { loss: 'dapo' }, 0.1))).toBe('BAD_ARGUMENT');
+    const adapter = model.createAdapter({ rank: 2, alpha: 2, seed: 1 });
+    adapter.free();
+    adapter.free();
+    expect(await codeOf(() => adapter.hash())).toBe('BAD_ARGUMENT');
+    expect(await codeOf(() => adapter.rank)).toBe('BAD_ARGUMENT');
+    expect(await codeOf(() => model.newSequence(adapter))).toBe('BAD_ARGUMENT');
     model.free();
     model.free();
     expect(await codeOf(() => model.info)).toBe('BAD_ARGUMENT');
@@ -152,7 +158,7 @@ describe('wrong arguments', () => {
     expect(await step({}, { loss: 'dr_grpo' })).toBe('BAD_ARGUMENT');
     expect(await step({}, { temperature: 0 })).toBe('BAD_ARGUMENT');
     expect(await step({}, {}, Number.NaN)).toBe('BAD_ARGUMENT');
-    expect(await step({ oldLogprobs: new Float32Array(9).fill(Number.NaN) })).toBe('BAD_ARGUMENT');
+    expect(await step({ oldLogprobs: new Float32Array(9).fill(Number.NaN) })).toBe('NOT_FINITE');
     expect(await codeOf(() => trainer.step([], { loss: 'dapo' }, 0.1))).toBe('BAD_ARGUMENT');
     expect(trainer.steps).toBe(0);
     expect(adapter.hash()).toBe(hash);

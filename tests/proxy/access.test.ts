@@ -70,7 +70,11 @@ describe('bodies', () => {
     ],
     ['several answers', '{"model":"m","messages":[{"role":"user","content":"x"}],"n":2}'],
     ['an image', '{"model":"m","messages":[{"role":"user","content":[{"type":"image_url"}]}]}'],
-    ['a stop string', '{"model":"m","messages":[{"role":"user","content":"x"}],"stop":["END"]}'],
+    ['a stop string that is none', '{"model":"m","messages":[{"role":"user","content":"x"}],"stop":[7]}'],
+    [
+      'an unknown response format',
+      '{"model":"m","messages":[{"role":"user","content":"x"}],"response_format":{"type":"xml"}}',
+    ],
     [
       'deep nesting',
       `{"model":"m","messages":[{"role":"user","content":"x"}],"x":${'['.repeat(5000)}${']'.repeat(5000)}}`,

@@ -112,12 +112,17 @@ export function http(
   });
 }
 
-export async function startRig(deadlines: Partial<Deadlines> = {}, guardWith: Guard = guard): Promise<Rig> {
+/** `enginePath`: the socket of a real engine that answers instead of the scripted one. */
+export async function startRig(
+  deadlines: Partial<Deadlines> = {},
+  guardWith: Guard = guard,
+  enginePath?: string,
+): Promise<Rig> {
   const home = mkdtempSync(join(tmpdir(), 'tackroom-proxy-'));
   const store = openStore(home);
   const recorder = new Recorder(store);
   const engine = await startFakeEngine(home);
-  const rpc = new RpcClient(engine.path, 'engine', 200);
+  const rpc = new RpcClient(enginePath ?? engine.path, 'engine', 200);
   const routes = new StoreRoutes(store);
   const token = installToken(home);
   const events: RecordedEvent[] = [];

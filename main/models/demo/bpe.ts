@@ -14,6 +14,8 @@ const PAIR_BASE = 65_536;
  */
 export class BpeTokenizer {
   readonly vocabSize: number;
+  /** Ids of the control tokens. */
+  readonly controlIds: ReadonlySet<number>;
   private readonly ids = new Map<string, number>();
   private readonly bytes: Buffer[] = [];
   private readonly merges = new Map<number, Merge>();
@@ -38,6 +40,7 @@ export class BpeTokenizer {
       this.bytes[token.id] = Buffer.from(token.content, 'utf8');
     }
     this.vocabSize = this.bytes.length;
+    this.controlIds = new Set(file.added_tokens.filter((token) => token.special).map((token) => token.id));
     this.addedWithControl = alternation(file.added_tokens.map((token) => token.content));
     this.addedWithoutControl = alternation(
       file.added_tokens.filter((token) => !token.special).map((token) => token.content),
@@ -69,6 +72,11 @@ export class BpeTokenizer {
     }
     this.encodePlain(text.slice(from), out);
     return out;
+  }
+
+  /** Bytes of one token, a control token's name for a control token; null for an unknown id. */
+  tokenBytes(id: number): Uint8Array | null {
+    return this.bytes[id] ?? null;
   }
 
   /** Text of token ids; bytes that are no UTF-8 become U+FFFD, unknown ids nothing. */

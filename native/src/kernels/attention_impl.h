@@ -33,6 +33,12 @@ static inline float max_row(const float* s, int valid) {
   return reduce_max(top);
 }
 
+/** Blocks of keys start at multiples of kAttentionKeys; the first that a query with this limit sees. */
+static inline int first_block(int limit, int window) {
+  const int lowest = window == 0 || limit < window ? 0 : limit - window + 1;
+  return lowest / kAttentionKeys * kAttentionKeys;
+}
+
 static void attention_forward(const AttentionForwardArgs& t) {
   constexpr int K = kAttentionKeys;
   const int hd = t.head_dim, width = round_up(hd, NR);
@@ -42,24 +48,36 @@ static void attention_forward(const AttentionForwardArgs& t) {
   float* sum = high + kAttentionRows;
   for (int r = 0; r < t.rows; r++) high[r] = -1e30f, sum[r] = 0;
   const int last = t.first_limit + (t.rows - 1) * t.limit_step;
-  for (int k0 = 0; k0 <= last; k0 += K) {
+  const int first = first_block(t.first_limit, t.window);
+  for (int k0 = first; k0 <= last; k0 += K) {
     const int keys = last + 1 - k0 < K ? last + 1 - k0 : K;
-    gemm({t.rows, round_up(keys, NR), hd, t.q, t.q_row, 1, t.key_panels + static_cast<int64_t>(k0) * hd, NR, static_cast<int64_t>(hd) * NR, scores, K, false});
+    const int64_t depth = bf16_depth(hd);
+    if (t.narrow != nullptr) t.narrow->gemm_bf16(t.rows, keys, hd, t.q16, depth, t.keys16 + k0 * depth, scores, K, false);
+    else gemm({t.rows, round_up(keys, NR), hd, t.q, t.q_row, 1, t.key_panels + static_cast<int64_t>(k0) * hd, NR, static_cast<int64_t>(hd) * NR, scores, K, false});
     for (int r = 0; r < t.rows; r++) {
       float* s = scores + r * K;
       int valid = t.first_limit + r * t.limit_step + 1 - k0;
+      const int hidden = t.window == 0 ? 0 : valid - t.window;  // keys of this block before the window
       valid = valid < 0 ? 0 : valid > keys ? keys : valid;
+      if (hidden >= valid) valid = 0;
       if (valid > 0) {
+        for (int c = 0; c < hidden; c++) s[c] = -1e30f;
         const float block = max_row(s, valid) * t.scale;
         const float top = block > high[r] ? block : high[r];
-        const float fade = k0 == 0 ? 0 : exp_scalar(high[r] - top);
+        const float fade = k0 == first ? 0 : exp_scalar(high[r] - top);
         high[r] = top;
         sum[r] = sum[r] * fade + exp_row(s, valid, t.scale, top);
-        if (k0 > 0 && fade != 1.0f) scale(acc + r * width, fade, width);
+        if (k0 > first && fade != 1.0f) scale(acc + r * width, fade, width);
       }
-      for (int c = valid; c < keys; c++) s[c] = 0;
+      for (int c = valid; c < (t.narrow != nullptr ? K : keys); c++) s[c] = 0;
     }
-    gemm({t.rows, hd, keys, scores, K, 1, t.v + k0 * t.v_row, t.v_row, NR, acc, width, k0 > 0});
+    if (t.narrow != nullptr) {
+      // Values are packed in whole blocks; past the last key the probabilities are zero.
+      t.narrow->rows_to_bf16(scores, K, 1, t.rows, K, t.probabilities16);
+      t.narrow->gemm_bf16(t.rows, hd, K, t.probabilities16, K, t.values16 + k0 / K * attention_value_block16(hd), acc, width, k0 > first);
+      continue;
+    }
+    gemm({t.rows, hd, keys, scores, K, 1, t.v + k0 * t.v_row, t.v_row, NR, acc, width, k0 > first});
   }
   for (int r = 0; r < t.rows; r++) {
     const float inverse = 1.0f / sum[r];
@@ -68,28 +86,102 @@ static void attention_forward(const AttentionForwardArgs& t) {
   }
 }
 
+/** B[j, p] = x[p * row + j]: rows of x become depths, [count] of them (at most kAttentionKeys, padded to it when `whole`). */
+static inline void pack_depths(const PackedKernels& p, const float* x, int64_t row, int count, int hd, bool whole, uint16_t* out) {
+  if (count == kAttentionKeys || !whole) return p.pack_bf16(x, 1, row, hd, count, out);
+  p.pack_bf16(x, 1, row, hd, count, out);
+  // The panels were laid out for a smaller depth: spread them from the last one on, zeros behind.
+  const int64_t small = bf16_depth(count) * kPanelColumns, full = static_cast<int64_t>(kAttentionKeys) * kPanelColumns;
+  for (int64_t j = panel_count(hd) - 1; j >= 0; j--) {
+    __builtin_memmove(out + j * full, out + j * small, static_cast<size_t>(small) * 2);
+    __builtin_memset(out + j * full + small, 0, static_cast<size_t>(full - small) * 2);
+  }
+}
+
+static void attention_backward_narrow(const AttentionBackwardArgs& t) {
+  constexpr int R = kAttentionRows, K = kAttentionKeys;
+  const PackedKernels& p = *t.narrow;
+  const int hd = t.head_dim, total = t.before + t.rows;
+  const int64_t depth = bf16_depth(hd), block = attention_value_block16(hd);
+  uint16_t* keys16 = t.scratch16;
+  uint16_t* values16 = keys16 + attention_key16(total, hd);
+  uint16_t* key_depths = values16 + attention_key16(total, hd);
+  uint16_t* q16 = key_depths + attention_value16(total, hd);
+  uint16_t* dout16 = q16 + R * depth;
+  uint16_t* q_depths = dout16 + R * depth;
+  uint16_t* dout_depths = q_depths + block;
+  uint16_t* rows16 = dout_depths + block;
+  float* probs = t.scratch;
+  float* dscores = probs + R * K;
+  float* delta = dscores + R * K;
+  const int lowest = first_block(t.before, t.window);
+  for (int k0 = lowest; k0 < total; k0 += K) {
+    const int keys = total - k0 < K ? total - k0 : K;
+    p.pack_bf16(t.k + k0 * t.kv_row, t.kv_row, 1, keys, hd, keys16 + k0 * depth);
+    p.pack_bf16(t.v + k0 * t.kv_row, t.kv_row, 1, keys, hd, values16 + k0 * depth);
+    pack_depths(p, t.k + k0 * t.kv_row, t.kv_row, keys, hd, true, key_depths + k0 / K * block);
+  }
+  for (int r0 = 0; r0 < t.rows; r0 += R) {
+    const int rows = t.rows - r0 < R ? t.rows - r0 : R, limit = t.before + r0;
+    const float* q = t.q + r0 * t.q_row;
+    const float* dout = t.dout + r0 * t.q_row;
+    for (int r = 0; r < rows; r++) delta[r] = dot(dout + r * t.q_row, t.out + (r0 + r) * t.q_row, hd);
+    p.rows_to_bf16(q, t.q_row, 1, rows, hd, q16);
+    p.rows_to_bf16(dout, t.q_row, 1, rows, hd, dout16);
+    pack_depths(p, q, t.q_row, rows, hd, false, q_depths);
+    pack_depths(p, dout, t.q_row, rows, hd, false, dout_depths);
+    for (int k0 = first_block(limit, t.window); k0 < limit + rows; k0 += K) {
+      const int keys = limit + rows - k0 < K ? limit + rows - k0 : K;
+      p.gemm_bf16(rows, keys, hd, q16, depth, keys16 + k0 * depth, probs, K, false);
+      p.gemm_bf16(rows, keys, hd, dout16, depth, values16 + k0 * depth, dscores, K, false);
+      for (int r = 0; r < rows; r++) {
+        float *s = probs + r * K, *d = dscores + r * K;
+        int valid = limit + r + 1 - k0;
+        const int hidden = t.window == 0 ? 0 : valid - t.window;
+        valid = valid < 0 ? 0 : valid > keys ? keys : valid;
+        if (valid > 0) exp_row(s, valid, t.scale, t.lse[r0 + r]);
+        for (int c = 0; c < hidden && c < keys; c++) s[c] = 0;
+        for (int c = valid; c < K; c++) s[c] = 0;
+        for_vectors(keys, [&](int64_t i, int n) {
+          store_n(d + i, n, set1(t.scale) * load_n(s + i, n) * (load_n(d + i, n) - set1(delta[r])));
+        });
+        for (int c = keys; c < K; c++) d[c] = 0;
+      }
+      p.rows_to_bf16(dscores, K, 1, rows, K, rows16);
+      p.gemm_bf16(rows, hd, K, rows16, K, key_depths + k0 / K * block, t.dq + r0 * t.q_row, t.q_row, true);
+      p.rows_to_bf16(dscores, 1, K, keys, rows, rows16);
+      p.gemm_bf16(keys, hd, rows, rows16, bf16_depth(rows), q_depths, t.dk + k0 * t.kv_row, t.kv_row, true);
+      p.rows_to_bf16(probs, 1, K, keys, rows, rows16);
+      p.gemm_bf16(keys, hd, rows, rows16, bf16_depth(rows), dout_depths, t.dv + k0 * t.kv_row, t.kv_row, true);
+    }
+  }
+}
+
 // With P = exp(scale q k^T - lse), D = rowsum(dout * out): dV = P^T dout, dS = scale P (dout V^T - D), dQ = dS K, dK = dS^T Q.
 static void attention_backward(const AttentionBackwardArgs& t) {
+  if (t.narrow != nullptr) return attention_backward_narrow(t);
   constexpr int R = kAttentionRows, K = kAttentionKeys;
   const int hd = t.head_dim;
   float* probs = t.scratch;
   float* dscores = probs + R * K;
   float* delta = dscores + R * K;
-  for (int r0 = 0; r0 < t.tokens; r0 += R) {
-    const int rows = t.tokens - r0 < R ? t.tokens - r0 : R;
+  for (int r0 = 0; r0 < t.rows; r0 += R) {
+    const int rows = t.rows - r0 < R ? t.rows - r0 : R, limit = t.before + r0;
     const float* q = t.q + r0 * t.q_row;
     const float* dout = t.dout + r0 * t.q_row;
     for (int r = 0; r < rows; r++) delta[r] = dot(dout + r * t.q_row, t.out + (r0 + r) * t.q_row, hd);
-    for (int k0 = 0; k0 < r0 + rows; k0 += K) {
-      const int keys = r0 + rows - k0 < K ? r0 + rows - k0 : K;
+    for (int k0 = first_block(limit, t.window); k0 < limit + rows; k0 += K) {
+      const int keys = limit + rows - k0 < K ? limit + rows - k0 : K;
       const int64_t panel = static_cast<int64_t>(hd) * NR, offset = static_cast<int64_t>(k0) * hd;
       gemm({rows, round_up(keys, NR), hd, q, t.q_row, 1, t.key_panels + offset, NR, panel, probs, K, false});
       gemm({rows, round_up(keys, NR), hd, dout, t.q_row, 1, t.value_panels + offset, NR, panel, dscores, K, false});
       for (int r = 0; r < rows; r++) {
         float *p = probs + r * K, *d = dscores + r * K;
-        int valid = r0 + r + 1 - k0;
+        int valid = limit + r + 1 - k0;
+        const int hidden = t.window == 0 ? 0 : valid - t.window;
         valid = valid < 0 ? 0 : valid > keys ? keys : valid;
         if (valid > 0) exp_row(p, valid, t.scale, t.lse[r0 + r]);
+        for (int c = 0; c < hidden && c < keys; c++) p[c] = 0;
         for (int c = valid; c < keys; c++) p[c] = 0;
         for_vectors(keys, [&](int64_t i, int n) {
           store_n(d + i, n, set1(t.scale) * load_n(p + i, n) * (load_n(d + i, n) - set1(delta[r])));

@@ -8,6 +8,8 @@
 #pragma once
 #include <cstdint>
 
+#include "packed.h"
+
 namespace tackroom {
 
 /** C[m,n] (+)= A[m,k] B[k,n]. A has any strides; B is read in panels of `panel_width` columns. */
@@ -22,12 +24,13 @@ struct GemmArgs {
   bool accumulate;
 };
 
-/** One block of query rows of one head against the keys [0, first_limit + (rows - 1) * limit_step]. */
+/** One block of query rows of one head against the keys [0, first_limit + (rows - 1) * limit_step], or the last `window` of them. */
 struct AttentionForwardArgs {
   int rows, head_dim;  // rows <= kAttentionRows
   const float* q;
   int64_t q_row;
-  int first_limit, limit_step;  // row r sees the keys [0, first_limit + r * limit_step]
+  int first_limit, limit_step;  // row r sees the keys up to its limit, first_limit + r * limit_step
+  int window;                   // 0: all of them; otherwise those above limit - window
   const float* key_panels;      // [ceil(keys / panel_width)][head_dim][panel_width]
   const float* v;
   int64_t v_row;
@@ -36,18 +39,28 @@ struct AttentionForwardArgs {
   float* lse;  // [rows] log of the softmax denominator, or null
   float scale;
   float* scratch;  // attention_scratch_floats(head_dim)
+  /** Not null: both products in bf16, from keys and values packed as attention16.h says; q, key_panels and v are not read. */
+  const PackedKernels* narrow;
+  const uint16_t *q16, *keys16, *values16;  // q16 [rows][bf16_depth(head_dim)]
+  uint16_t* probabilities16;                // scratch [kAttentionRows][kAttentionKeys]
 };
 
-/** Causal self-attention of one head over one sequence, backward. Gradients are added to dq, dk, dv. */
+/**
+ * Causal attention of one head, backward: `rows` queries, the keys before them and their own. Query r sees the keys
+ * [0, before + r], or the last `window` of them. Gradients are added to dq, dk, dv.
+ */
 struct AttentionBackwardArgs {
-  int tokens, head_dim;
+  int rows, before, window, head_dim;
   const float *q, *k, *v, *out, *dout;
   int64_t q_row, kv_row;                   // row strides of q/out/dout and of k/v
-  const float *key_panels, *value_panels;  // [ceil(tokens / panel_width)][head_dim][panel_width]
-  const float* lse;                        // [tokens]
+  const float *key_panels, *value_panels;  // [ceil((before + rows) / panel_width)][head_dim][panel_width]
+  const float* lse;                        // [rows]
   float *dq, *dk, *dv;                     // strides as q, k, v
   float scale;
   float* scratch;
+  /** Not null: all products in bf16; the panels are not read. scratch16: attention_scratch16(before + rows, head_dim). */
+  const PackedKernels* narrow;
+  uint16_t* scratch16;
 };
 
 struct AdamArgs {
@@ -68,6 +81,15 @@ inline int64_t attention_scratch_floats(int head_dim) {
   return 2 * kAttentionRows * kAttentionKeys + kAttentionRows * (head_dim + 64) + 3 * kAttentionRows + 256;
 }
 
+inline int64_t attention_key16(int64_t keys, int head_dim) { return panel_count(keys) * kPanelColumns * bf16_depth(head_dim); }
+inline int64_t attention_value_block16(int head_dim) { return panel_count(head_dim) * kPanelColumns * kAttentionKeys; }
+inline int64_t attention_value16(int64_t keys, int head_dim) { return (keys + kAttentionKeys - 1) / kAttentionKeys * attention_value_block16(head_dim); }
+/** bf16 numbers: keys and values as scores read them, keys as gradients read them, four forms of a block of rows, two of scores. */
+inline int64_t attention_scratch16(int64_t keys, int head_dim) {
+  const int64_t rows = kAttentionRows * bf16_depth(head_dim);
+  return 2 * attention_key16(keys, head_dim) + attention_value16(keys, head_dim) + 2 * rows + 2 * attention_value_block16(head_dim) + kAttentionRows * kAttentionKeys;
+}
+
 struct Kernels {
   const char* name;
   int panel_width;
@@ -81,10 +103,10 @@ struct Kernels {
   void (*scale)(float* y, float scale, int64_t n);
   float (*dot)(const float* x, const float* y, int64_t n);
 
-  /** y = w * x / sqrt(mean(x^2) + eps); returns 1 / sqrt(...). */
-  float (*rmsnorm)(const float* x, const float* w, float* y, int n, float eps);
+  /** y = (offset + w) * x / sqrt(mean(x^2) + eps); returns 1 / sqrt(...). y may be x. */
+  float (*rmsnorm)(const float* x, const float* w, float* y, int n, float eps, float offset);
   /** dx += gradient; dw += gradient when not null. */
-  void (*rmsnorm_backward)(const float* dy, const float* x, const float* w, float rstd, float* dx, float* dw, int n);
+  void (*rmsnorm_backward)(const float* dy, const float* x, const float* w, float rstd, float* dx, float* dw, int n, float offset);
 
   /** Rotates the two halves of a head by the angles whose cosines and sines are given [head_dim / 2]. */
   void (*rope)(float* x, const float* cosines, const float* sines, int half, float direction);
@@ -93,6 +115,10 @@ struct Kernels {
   void (*swiglu)(const float* gate, const float* up, float* out, int64_t n);
   /** dgate and dup overwrite; they may alias gate and up. */
   void (*swiglu_backward)(const float* dout, const float* gate, const float* up, float* dgate, float* dup, int64_t n);
+
+  /** The same with gelu (tanh approximation, Hendrycks & Gimpel 2016) in place of silu. */
+  void (*geglu)(const float* gate, const float* up, float* out, int64_t n);
+  void (*geglu_backward)(const float* dout, const float* gate, const float* up, float* dgate, float* dup, int64_t n);
 
   SoftmaxStats (*softmax_stats)(const float* logits, int n, float scale);
   /** x = coefficient * exp(x * scale - lse), in place. */
@@ -116,8 +142,14 @@ const Kernels& kernels();
 
 struct CpuInfo {
   char brand[49];
-  bool avx2, avx512, avx512bf16, amx;
+  bool avx2, avx512, avx512bf16, amx, avx512vnni;
 };
 CpuInfo cpu_info();
+
+/** avx512 stands for AVX-512 with what else of it there is (BF16, VNNI), amx for the same and tiles of bf16 and int8. */
+enum class KernelLevel { baseline, avx2, avx512, amx };
+/** The highest level that runs here, or the one named by TACKROOM_KERNELS (an error when it cannot run here). */
+KernelLevel kernel_level();
+bool runs_here(KernelLevel level);
 
 }  // namespace tackroom

@@ -17,8 +17,8 @@ constexpr int kBf16Depth = 32;
 /** Inputs of the 8-bit path are quantised in groups of this many values. */
 constexpr int kInt8Group = 32;
 
-inline int64_t bf16_depth(int64_t k) { return (k + kBf16Depth - 1) / kBf16Depth * kBf16Depth; }
-inline int64_t panel_count(int64_t n) { return (n + kPanelColumns - 1) / kPanelColumns; }
+[[gnu::always_inline]] inline int64_t bf16_depth(int64_t k) { return (k + kBf16Depth - 1) / kBf16Depth * kBf16Depth; }
+[[gnu::always_inline]] inline int64_t panel_count(int64_t n) { return (n + kPanelColumns - 1) / kPanelColumns; }
 
 /**
  * W[out, in]. Columns past `out` in the last panel are zero (scale 0, minimum 0).
@@ -36,11 +36,14 @@ struct PackedWeights {
   const void* scales = nullptr;    // [panels][in / group][16]
   const void* minimums = nullptr;  // the same, or null
 
-  int64_t panel_bytes() const { return bits == 16 ? bf16_depth(in) * kPanelColumns * 2 : int64_t{in} * kPanelColumns * bits / 8; }
-  int64_t panel_scales() const { return bits == 16 ? 0 : int64_t{in} / group * kPanelColumns; }
+  [[gnu::always_inline]] int64_t panel_bytes() const { return bits == 16 ? bf16_depth(in) * kPanelColumns * 2 : int64_t{in} * kPanelColumns * bits / 8; }
+  [[gnu::always_inline]] int64_t panel_scales() const { return bits == 16 ? 0 : int64_t{in} / group * kPanelColumns; }
 };
 
-/** Rows of activations for the 8-bit path: x = scale * q, symmetric, scale = max|x| / 127 of a group (0 for a group of zeros). */
+/**
+ * Rows of activations for the 8-bit path: x = scale * q, symmetric, scale = max|x| / 127 of a group. The scale is 0 for a group
+ * of zeros (magnitudes below 2^-118 count as such) and NaN for one that holds a NaN or an infinity, which the row then is too.
+ */
 struct Int8Rows {
   const int8_t* q;       // [rows][in]
   const float* scales;   // [rows][in / 32]
@@ -49,7 +52,7 @@ struct Int8Rows {
 
 struct PackedKernels {
   const char* bf16_body;  // "amx", "avx512bf16", or null: no body, the precision bf16 is refused
-  const char* int8_body;  // "amx", "avx512vnni", "avx512", "avx2", "portable"
+  const char* int8_body;  // "amx", "avx512vnni", "avx2", "portable"
 
   /** Rounds to nearest even into rows [m][bf16_depth(k)]; element (i, p) of x at x[i * row + p * column]. */
   void (*rows_to_bf16)(const float* x, int64_t row, int64_t column, int m, int k, uint16_t* out);
@@ -61,12 +64,16 @@ struct PackedKernels {
    */
   void (*gemm_bf16)(int m, int columns, int k, const uint16_t* a, int64_t a_row, const uint16_t* b, float* c, int64_t c_row, bool accumulate);
 
-  /** Rounds half away from zero or to even, the same in every body. `in` % 32 == 0. */
+  /** Rounds to nearest even. `in` % 32 == 0. */
   void (*quantize_rows)(const float* x, int64_t row, int m, int in, int8_t* q, float* scales, int32_t* sums);
-  /** C[m, columns of the panels] (+)= A W^T for the panels [begin, end) of w (bits 8 or 4); c points at column 16 * begin. */
+  /**
+   * C[m, columns of the panels] (+)= A W^T for the panels [begin, end) of w (bits 8 or 4); c points at column 16 * begin.
+   * Every body gives the same bits: over the groups in ascending order acc = fma(dot - offset * sum, scale_w * scale_a, acc) and,
+   * with minimums, acc = fma(minimum, scale_a * sum, acc). A call lays the rows out anew, so give it panels by the dozen.
+   */
   void (*gemm_int8)(int m, const Int8Rows& a, const PackedWeights& w, int begin, int end, float* c, int64_t c_row, bool accumulate);
 
-  /** Exact fp32 values (one rounding: scale * (u - offset), then + minimum). The rows of panel `panel`, row-major [16][in], stride `row`. */
+  /** Exact fp32 values: scale * (u - offset) rounded, then + minimum rounded. The rows of panel `panel`, row-major [16][in], stride `row`. */
   void (*expand_rows)(const PackedWeights& w, int panel, float* out, int64_t row);
   /** The same values depth-major: out[p * width + j], j = column within `panels` consecutive panels from `panel`; width = 16 * panels. */
   void (*expand_depth)(const PackedWeights& w, int panel, int panels, float* out);

@@ -19,20 +19,20 @@ static float dot(const float* x, const float* y, int64_t n) {
   return reduce_add(sum);
 }
 
-static float rmsnorm(const float* x, const float* w, float* y, int n, float eps) {
+static float rmsnorm(const float* x, const float* w, float* y, int n, float eps, float offset) {
   const float rstd = 1.0f / __builtin_sqrtf(dot(x, x, n) / static_cast<float>(n) + eps);
-  for_vectors(n, [=](int64_t i, int c) { store_n(y + i, c, load_n(w + i, c) * (set1(rstd) * load_n(x + i, c))); });
+  for_vectors(n, [=](int64_t i, int c) { store_n(y + i, c, (set1(offset) + load_n(w + i, c)) * (set1(rstd) * load_n(x + i, c))); });
   return rstd;
 }
 
-// With xhat = x * rstd and g = dy * w: dx = rstd * (g - xhat * mean(g * xhat)), dw = dy * xhat.
-static void rmsnorm_backward(const float* dy, const float* x, const float* w, float rstd, float* dx, float* dw, int n) {
+// With xhat = x * rstd and g = dy * (offset + w): dx = rstd * (g - xhat * mean(g * xhat)), dw = dy * xhat.
+static void rmsnorm_backward(const float* dy, const float* x, const float* w, float rstd, float* dx, float* dw, int n, float offset) {
   Vec sum = set1(0);
-  for_vectors(n, [&](int64_t i, int c) { sum = fma(load_n(dy + i, c) * load_n(w + i, c), load_n(x + i, c), sum); });
+  for_vectors(n, [&](int64_t i, int c) { sum = fma(load_n(dy + i, c) * (set1(offset) + load_n(w + i, c)), load_n(x + i, c), sum); });
   const float mean = reduce_add(sum) * rstd / static_cast<float>(n);
   for_vectors(n, [=](int64_t i, int c) {
     const Vec xhat = load_n(x + i, c) * set1(rstd), d = load_n(dy + i, c);
-    const Vec inner = fma(set1(-mean), xhat, d * load_n(w + i, c));
+    const Vec inner = fma(set1(-mean), xhat, d * (set1(offset) + load_n(w + i, c)));
     store_n(dx + i, c, fma(set1(rstd), inner, load_n(dx + i, c)));
     if (dw != nullptr) store_n(dw + i, c, fma(d, xhat, load_n(dw + i, c)));
   });
@@ -61,6 +61,26 @@ static void swiglu_backward(const float* dout, const float* gate, const float* u
     const Vec g = load_n(gate + i, c), u = load_n(up + i, c), d = load_n(dout + i, c), s = sigmoid(g);
     store_n(dup + i, c, d * g * s);
     store_n(dgate + i, c, d * u * s * fma(g, set1(1.0f) - s, set1(1.0f)));
+  });
+}
+
+// gelu(x) = x * sigmoid(2 z), z = sqrt(2 / pi) * (x + 0.044715 x^3): the tanh form rewritten, since 1 + tanh(z) = 2 sigmoid(2 z).
+constexpr float kGeluSlope = 1.5957691216057308f, kGeluCube = 0.044715f;
+static inline Vec gelu_gate(Vec x) { return sigmoid(set1(kGeluSlope) * fma(set1(kGeluCube) * x * x, x, x)); }
+
+static void geglu(const float* gate, const float* up, float* out, int64_t n) {
+  for_vectors(n, [=](int64_t i, int c) {
+    const Vec g = load_n(gate + i, c);
+    store_n(out + i, c, g * gelu_gate(g) * load_n(up + i, c));
+  });
+}
+
+static void geglu_backward(const float* dout, const float* gate, const float* up, float* dgate, float* dup, int64_t n) {
+  for_vectors(n, [=](int64_t i, int c) {
+    const Vec g = load_n(gate + i, c), u = load_n(up + i, c), d = load_n(dout + i, c), s = gelu_gate(g);
+    const Vec inner = set1(kGeluSlope) * fma(set1(3 * kGeluCube) * g, g, set1(1.0f));
+    store_n(dup + i, c, d * g * s);
+    store_n(dgate + i, c, d * u * s * fma(g * (set1(1.0f) - s), inner, set1(1.0f)));
   });
 }
 

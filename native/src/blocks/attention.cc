@@ -1,0 +1,125 @@
+/** Grouped-query attention in inference: projections, QK-norm, RoPE, the cache, causal or windowed attention, output. */
+#include <algorithm>
+#include <cstring>
+
+#include "../attention16.h"
+#include "../forward.h"
+#include "../matmul.h"
+
+namespace tackroom {
+namespace {
+
+float* attention_scratch(int head_dim) {
+  thread_local AlignedBuffer scratch;
+  return scratch.reserve(static_cast<size_t>(attention_scratch_floats(head_dim)));
+}
+
+}  // namespace
+
+void Forward::attention(int l) {
+  const ModelConfig& c = model_.config;
+  const Layer& layer = model_.layers[static_cast<size_t>(l)];
+  const AttentionWeights& w = layer.attention;
+  input_.set(h_.data(), rows_, c.hidden);
+  ops_.forward(precision_, input_,
+               {{&w.q, sized(q_, rows_, c.q_width()), c.q_width()}, {&w.k, sized(k_, rows_, c.kv_width()), c.kv_width()}, {&w.v, sized(v_, rows_, c.kv_width()), c.kv_width()}},
+               adapters_);
+  project_heads(l);
+  attend(l);
+  input_.set(attended_.data(), rows_, c.q_width());
+  if (has_post_norm(layer.mixer_post_norm)) {
+    ops_.forward(precision_, input_, {{&w.o, sized(branch_, rows_, c.hidden), c.hidden}}, adapters_);
+    return add_branch(layer.mixer_post_norm);
+  }
+  ops_.forward(precision_, input_, {{&w.o, x_.data(), c.hidden, true}}, adapters_);
+}
+
+/** QK-norm where the model has it, RoPE, and the new keys and values into the caches. */
+void Forward::project_heads(int l) {
+  const ModelConfig& c = model_.config;
+  const Layer& layer = model_.layers[static_cast<size_t>(l)];
+  const int rope = layer.kind.rope;
+  const auto rotate = [&](float* heads, int count, size_t norm, int position) {
+    for (int h = 0; h < count; h++, heads += c.head_dim) {
+      if (norm != kAbsent) model_.norm(heads, norm, heads, c.head_dim);
+      model_.kernels.rope(heads, model_.rope_cos(rope, position), model_.rope_sin(rope, position), c.head_dim / 2, 1.0f);
+    }
+  };
+  parallel_rows(model_.pool, rows_, rows_ * c.q_width() * 0.5, [&](int begin, int end) {
+    for (int r = begin; r < end; r++) {
+      rotate(q_.data() + static_cast<size_t>(r) * static_cast<size_t>(c.q_width()), c.heads, layer.attention.q_norm, positions_[static_cast<size_t>(r)]);
+      rotate(k_.data() + static_cast<size_t>(r) * static_cast<size_t>(c.kv_width()), c.kv_heads, layer.attention.k_norm, positions_[static_cast<size_t>(r)]);
+    }
+  });
+  const size_t kv = static_cast<size_t>(c.kv_width());
+  for (const Span& span : spans_)
+    for (int i = 0; i < span.count; i++) {
+      const size_t row = static_cast<size_t>(span.begin + i);
+      span.sequence->put(l, span.position + i, k_.data() + row * kv, v_.data() + row * kv);
+    }
+}
+
+void Forward::attend(int layer) {
+  const ModelConfig& c = model_.config;
+  const int group = c.heads / c.kv_heads;
+  sized(attended_, rows_, c.q_width());
+  struct Task {
+    const Span* span;
+    int first, count, head, heads;
+  };
+  std::vector<Task> tasks;
+  double work = 0;
+  for (const Span& span : spans_) {
+    work += static_cast<double>(span.count) * (span.position + span.count) * c.q_width() * 0.05;
+    if (span.count == 1) {
+      for (int h = 0; h < c.heads; h += group) tasks.push_back({&span, 0, 1, h, group});
+      continue;
+    }
+    for (int first = 0; first < span.count; first += kAttentionRows)
+      for (int h = 0; h < c.heads; h++) tasks.push_back({&span, first, std::min(kAttentionRows, span.count - first), h, 1});
+  }
+  const auto body = [&](int i) {
+    const Task& task = tasks[static_cast<size_t>(i)];
+    attend_block(layer, *task.span, task.first, task.count, task.head, task.heads);
+  };
+  if (work > 2e3) return model_.pool.run(static_cast<int>(tasks.size()), body);
+  for (int i = 0; i < static_cast<int>(tasks.size()); i++) body(i);
+}
+
+/** Rows are either `count` tokens of one head, or the `heads` heads of one token that share a kv head. */
+void Forward::attend_block(int layer, const Span& span, int first, int count, int head, int heads) {
+  const ModelConfig& c = model_.config;
+  const bool by_heads = heads > 1;
+  const int group = c.heads / c.kv_heads;
+  const size_t offset = static_cast<size_t>(span.begin + first) * static_cast<size_t>(c.q_width()) + static_cast<size_t>(head * c.head_dim);
+  const int64_t row = by_heads ? c.head_dim : c.q_width();
+  AttentionForwardArgs args{};
+  args.rows = by_heads ? heads : count;
+  args.head_dim = c.head_dim;
+  args.q = q_.data() + offset;
+  args.q_row = row;
+  args.first_limit = span.position + first;
+  args.limit_step = by_heads ? 0 : 1;
+  args.window = c.kind(layer).window;
+  args.out = attended_.data() + offset;
+  args.out_row = row;
+  args.lse = nullptr;
+  args.scale = c.attention_scale;
+  args.scratch = attention_scratch(c.head_dim);
+  const Sequence& sequence = *span.sequence;
+  if (sequence.narrow()) {
+    const int64_t depth = bf16_depth(c.head_dim);
+    thread_local AlignedBuffer rows;
+    auto* rows16 = reinterpret_cast<uint16_t*>(rows.reserve(static_cast<size_t>(kAttentionRows * (depth + kAttentionKeys) / 2)));
+    model_.packed.rows_to_bf16(args.q, row, 1, args.rows, c.head_dim, rows16);
+    args.narrow = &model_.packed, args.q16 = rows16, args.probabilities16 = rows16 + kAttentionRows * depth;
+    args.keys16 = sequence.keys16(layer, head / group), args.values16 = sequence.values16(layer, head / group);
+  } else {
+    args.key_panels = sequence.key_panels(layer, head / group);
+    args.v = sequence.values(layer, head / group);
+    args.v_row = c.head_dim;
+  }
+  model_.kernels.attention_forward(args);
+}
+
+}  // namespace tackroom

@@ -1,0 +1,310 @@
+#include "linear.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "matmul.h"
+
+namespace tackroom {
+namespace {
+
+constexpr int kUnit = 32;        // columns of the smallest piece: a multiple of every panel width
+constexpr int kRowBlock = 256;   // rows of a piece
+constexpr int kRowsTogether = 64;
+constexpr int kFewRows = 32;
+constexpr double kWorthSharing = 8e3, kSmallestPiece = 6e3;  // ns
+
+/** One matrix product: c[rows, columns] (+)= x B^T, B in one of the packed forms. */
+struct Product {
+  enum class Kind { Dense, Expanded, Bf16, Int8 };
+  Kind kind;
+  int rows, in, columns;
+  const float* x;
+  const uint16_t* x16;
+  Int8Rows x8;
+  bool pairs;                     // x8 has two rows for each of the product's, whose results are added
+  const float* panels;            // Dense
+  const uint16_t* panels16;       // Bf16
+  const PackedWeights* weights;   // Expanded, Int8, and Bf16 where the matrix is in 8 or 4 bits
+  const float* bias;
+  float* y;
+  int64_t stride;
+  bool accumulate;
+  const Product* then;  // added to each piece while it is in cache; same rows and columns
+};
+
+uint16_t* scratch16(size_t count) {
+  thread_local AlignedBuffer buffer;
+  return reinterpret_cast<uint16_t*>(buffer.reserve((count + 1) / 2));
+}
+
+float* scratch32(size_t count) {
+  thread_local AlignedBuffer buffer;
+  return buffer.reserve(count);
+}
+
+/** Expands the panels from column `begin` on into fp32 or bf16 scratch and multiplies piece by piece. */
+void expanded(const Model& model, const Product& p, int r0, int r1, int begin, int end) {
+  const Kernels& k = model.kernels;
+  const int panels = std::max(1, k.panel_width / kPanelColumns), width = panels * kPanelColumns;
+  float* b = scratch32(static_cast<size_t>(p.in) * static_cast<size_t>(width));
+  for (int c = begin; c < end; c += width) {
+    model.packed.expand_depth(*p.weights, c / kPanelColumns, panels, b);
+    k.gemm({r1 - r0, std::min(width, end - c), p.in, p.x + static_cast<int64_t>(r0) * p.in, p.in, 1, b, width, k.panel_width,
+            p.y + r0 * p.stride + c, p.stride, p.accumulate});
+  }
+}
+
+void bf16(const Model& model, const Product& p, int r0, int r1, int begin, int end) {
+  const int64_t depth = bf16_depth(p.in);
+  const uint16_t* x = p.x16 + r0 * depth;
+  float* y = p.y + r0 * p.stride;
+  const bool direct = p.weights == nullptr || p.weights->bits == 16;
+  if (direct) {
+    const uint16_t* b = p.panels16 != nullptr ? p.panels16 : reinterpret_cast<const uint16_t*>(p.weights->data);
+    return model.packed.gemm_bf16(r1 - r0, end - begin, p.in, x, depth, b + begin * depth, y + begin, p.stride, p.accumulate);
+  }
+  // Many columns a call, because the product lays its rows out anew for each; few enough to stay in the second-level cache.
+  constexpr int64_t kScratch = 256 * 1024;
+  const int step = static_cast<int>(std::max<int64_t>(kScratch / depth / kUnit, 1)) * kUnit;
+  uint16_t* b = scratch16(static_cast<size_t>(depth) * static_cast<size_t>(std::min(step, (end - begin + kUnit - 1) / kUnit * kUnit)));
+  for (int c = begin; c < end; c += step) {
+    const int columns = std::min(step, end - c);
+    for (int j = 0; j < columns; j += kPanelColumns) model.packed.expand_bf16(*p.weights, (c + j) / kPanelColumns, b + j * depth);
+    model.packed.gemm_bf16(r1 - r0, columns, p.in, x, depth, b, y + c, p.stride, p.accumulate);
+  }
+}
+
+void run_piece(const Model& model, const Product& p, int r0, int r1, int begin, int end) {
+  const Kernels& k = model.kernels;
+  float* y = p.y + r0 * p.stride;
+  switch (p.kind) {
+    case Product::Kind::Dense:
+      k.gemm({r1 - r0, end - begin, p.in, p.x + static_cast<int64_t>(r0) * p.in, p.in, 1, p.panels + static_cast<int64_t>(begin) * p.in, k.panel_width,
+              static_cast<int64_t>(p.in) * k.panel_width, y + begin, p.stride, p.accumulate});
+      break;
+    case Product::Kind::Expanded: expanded(model, p, r0, r1, begin, end); break;
+    case Product::Kind::Bf16: bf16(model, p, r0, r1, begin, end); break;
+    case Product::Kind::Int8: {
+      const int64_t groups = p.in / kInt8Group, each = p.pairs ? 2 : 1, columns = end - begin;
+      const Int8Rows rows{p.x8.q + r0 * each * p.in, p.x8.scales + r0 * each * groups, p.x8.sums + r0 * each * groups * 2};
+      const int first = begin / kPanelColumns, last = static_cast<int>(panel_count(end));
+      if (!p.pairs) {
+        model.packed.gemm_int8(r1 - r0, rows, *p.weights, first, last, y + begin, p.stride, p.accumulate);
+        break;
+      }
+      float* sums = scratch32(static_cast<size_t>(2 * (r1 - r0) * columns));
+      model.packed.gemm_int8(2 * (r1 - r0), rows, *p.weights, first, last, sums, columns, false);
+      for (int64_t r = 0; r < r1 - r0; r++) {
+        float* target = y + r * p.stride + begin;
+        k.add(sums + 2 * r * columns, sums + (2 * r + 1) * columns, columns);
+        if (p.accumulate) k.add(target, sums + 2 * r * columns, columns);
+        else std::memcpy(target, sums + 2 * r * columns, static_cast<size_t>(columns) * sizeof(float));
+      }
+    }
+  }
+  if (p.bias != nullptr)
+    for (int r = 0; r < r1 - r0; r++) k.add(y + r * p.stride + begin, p.bias + begin, end - begin);
+  if (p.then != nullptr) run_piece(model, *p.then, r0, r1, begin, end);
+}
+
+/** About the nanoseconds a product takes on one thread: the larger of arithmetic and memory. */
+double cost(const Product& p) {
+  const double size = static_cast<double>(p.in) * p.columns;
+  const double per_mac = p.kind == Product::Kind::Dense || p.kind == Product::Kind::Expanded ? 0.02 : 0.005;
+  const double bytes = p.weights == nullptr ? (p.kind == Product::Kind::Dense ? 4 : 2) : p.weights->bits / 8.0;
+  return std::max(size * p.rows * per_mac, size * bytes * 0.08);
+}
+
+void run_products(Model& model, const std::vector<Product>& products) {
+  struct Piece {
+    const Product* product;
+    int r0, r1, begin, end;
+  };
+  double total = 0;
+  for (const Product& p : products) total += cost(p);
+  if (total < kWorthSharing || model.pool.size() == 1) {
+    for (const Product& p : products) run_piece(model, p, 0, p.rows, 0, p.columns);
+    return;
+  }
+  std::vector<Piece> pieces;
+  // A decode step waits for memory: pieces shrink towards the end, so that the threads end together however fast each is.
+  const bool streams = products[0].rows <= kFewRows;
+  double left = total;
+  for (const Product& p : products) {
+    const int units = (p.columns + kUnit - 1) / kUnit, row_blocks = (p.rows + kRowBlock - 1) / kRowBlock;
+    const double unit_cost = cost(p) / row_blocks / units, share = total / (model.pool.size() * 4.0);
+    for (int block = 0; block < row_blocks; block++)
+      for (int unit = 0; unit < units;) {
+        const double wanted = streams ? std::max(left / (model.pool.size() * 2.0), kSmallestPiece) : share;
+        int count = std::clamp(static_cast<int>(wanted / unit_cost + 0.5), 1, units - unit);
+        if (!streams && units - unit - count < count / 2) count = units - unit;
+        pieces.push_back({&p, block * kRowBlock, std::min(p.rows, (block + 1) * kRowBlock), unit * kUnit, std::min(p.columns, (unit + count) * kUnit)});
+        unit += count;
+        left -= count * unit_cost;
+      }
+  }
+  model.pool.run(static_cast<int>(pieces.size()), [&](int i) {
+    const Piece& piece = pieces[static_cast<size_t>(i)];
+    run_piece(model, *piece.product, piece.r0, piece.r1, piece.begin, piece.end);
+  });
+}
+
+template <class T>
+T* typed(AlignedBuffer& buffer, size_t count) {
+  return reinterpret_cast<T*>(buffer.reserve((count * sizeof(T) + 3) / 4));
+}
+
+}  // namespace
+
+const uint16_t* Input::bf16(const Model& model, ThreadPool& pool) {
+  const int64_t depth = bf16_depth(width_);
+  if (have16_) return reinterpret_cast<const uint16_t*>(bf16_.data());
+  uint16_t* out = typed<uint16_t>(bf16_, static_cast<size_t>(rows_ * depth));
+  parallel_rows(pool, rows_, rows_ * static_cast<double>(width_) * 0.2, [&](int begin, int end) {
+    model.packed.rows_to_bf16(x_ + static_cast<int64_t>(begin) * width_, width_, 1, end - begin, width_, out + begin * depth);
+  });
+  have16_ = true;
+  return out;
+}
+
+Int8Rows Input::int8(const Model& model, ThreadPool& pool) {
+  const size_t groups = static_cast<size_t>(width_ / kInt8Group), rows = static_cast<size_t>(rows_), width = static_cast<size_t>(width_);
+  int8_t* q = typed<int8_t>(int8_.q, rows * width);
+  float* scales = int8_.scales.reserve(rows * groups);
+  int32_t* sums = typed<int32_t>(int8_.sums, rows * groups * 2);
+  if (!int8_.have)
+    parallel_rows(pool, rows_, rows_ * static_cast<double>(width_) * 0.4, [&](int begin, int end) {
+      const size_t at = static_cast<size_t>(begin);
+      model.packed.quantize_rows(x_ + at * width, width_, end - begin, width_, q + at * width, scales + at * groups, sums + at * groups * 2);
+    });
+  int8_.have = true;
+  return {q, scales, sums};
+}
+
+Int8Rows Input::int8_pairs(const Model& model, ThreadPool& pool) {
+  const size_t groups = static_cast<size_t>(width_ / kInt8Group), rows = static_cast<size_t>(rows_), width = static_cast<size_t>(width_);
+  int8_t* q = typed<int8_t>(pairs_.q, 2 * rows * width);
+  float* scales = pairs_.scales.reserve(2 * rows * groups);
+  int32_t* sums = typed<int32_t>(pairs_.sums, 4 * rows * groups);
+  if (!pairs_.have)
+    parallel_rows(pool, rows_, rows_ * static_cast<double>(width_) * 0.8, [&](int begin, int end) {
+      float* rest = scratch32(width);
+      for (size_t r = static_cast<size_t>(begin); r < static_cast<size_t>(end); r++) {
+        const float* x = x_ + r * width;
+        const auto quantize = [&](const float* from, size_t row) {
+          model.packed.quantize_rows(from, width_, 1, width_, q + row * width, scales + row * groups, sums + row * groups * 2);
+        };
+        quantize(x, 2 * r);
+        for (size_t g = 0; g < groups; g++) {
+          const float scale = scales[2 * r * groups + g];
+          const int8_t* taken = q + 2 * r * width + g * kInt8Group;
+          for (size_t i = 0; i < kInt8Group; i++) rest[g * kInt8Group + i] = x[g * kInt8Group + i] - scale * static_cast<float>(taken[i]);
+        }
+        quantize(rest, 2 * r + 1);
+      }
+    });
+  pairs_.have = true;
+  return {q, scales, sums};
+}
+
+void LinearOps::forward(Precision precision, Input& input, std::initializer_list<Output> outputs, const std::vector<AdapterSpan>& spans, float* const* low) {
+  std::vector<Product> first, narrow, second;
+  const int rows = input.rows(), in = input.width();
+  const bool low16 = precision != Precision::Fp32 && model_.packed.bf16_body != nullptr;
+  for (const Output& output : outputs)
+    for (const LinearPart& part : output.linear->parts) {
+      Product p{};
+      p.rows = rows, p.in = in, p.columns = part.out;
+      p.x = input.x();
+      p.y = output.y + part.begin, p.stride = output.stride, p.accumulate = output.accumulate;
+      p.bias = part.bias == kAbsent ? nullptr : model_.at(part.bias);
+      if (part.packed == nullptr) {
+        p.kind = Product::Kind::Dense;
+        p.panels = part.panels.data();
+      } else {
+        p.weights = &part.packed->weights();
+        p.kind = precision == Precision::Fp32 ? Product::Kind::Expanded : precision == Precision::Bf16 ? Product::Kind::Bf16 : Product::Kind::Int8;
+        if (precision == Precision::Int8 && p.weights->bits == 16) p.kind = Product::Kind::Bf16;
+        if (p.kind == Product::Kind::Bf16) p.x16 = input.bf16(model_, model_.pool);
+        if (p.kind == Product::Kind::Int8) {
+          p.pairs = output.wide;
+          p.x8 = p.pairs ? input.int8_pairs(model_, model_.pool) : input.int8(model_, model_.pool);
+        }
+      }
+      first.push_back(p);
+    }
+
+  int rank_limit = 0;
+  for (const AdapterSpan& span : spans)
+    if (span.adapter != nullptr) rank_limit = std::max(rank_limit, span.adapter->rank());
+  struct Low {
+    float* u;
+    const LoraSite* site;
+    const Output* output;
+    const AdapterSpan* span;
+  };
+  std::vector<Low> lows;
+  size_t o = 0;
+  for (const Output& output : outputs) {
+    float* buffer = rank_limit == 0 ? nullptr : low != nullptr ? low[o] : scratch_.low[o].reserve(static_cast<size_t>(rows) * static_cast<size_t>(rank_limit));
+    o++;
+    for (const AdapterSpan& span : spans) {
+      const LoraSite* site = span.adapter == nullptr ? nullptr : span.adapter->site(output.linear->site);
+      if (site == nullptr) continue;
+      Product p{};
+      p.rows = span.count, p.in = in, p.columns = span.adapter->rank();
+      p.y = buffer + static_cast<int64_t>(span.begin) * rank_limit, p.stride = p.columns;
+      p.x = input.x() + static_cast<int64_t>(span.begin) * in;
+      p.kind = low16 ? Product::Kind::Bf16 : Product::Kind::Dense;
+      if (low16) p.x16 = input.bf16(model_, model_.pool) + span.begin * bf16_depth(in), p.panels16 = site->a16.data();
+      else p.panels = site->a_panels.data();
+      narrow.push_back(p);
+      lows.push_back({p.y, site, &output, &span});
+    }
+  }
+  // With one adapter its share is added piece by piece, so that y is written once; the sums are the same either way.
+  bool together = lows.size() == outputs.size() && spans.size() == 1 && rows >= kRowsTogether;
+  for (const Output& output : outputs)
+    for (const LinearPart& part : output.linear->parts) together = together && part.begin % kUnit == 0;
+  if (together) run_products(model_, narrow);
+  else first.insert(first.end(), narrow.begin(), narrow.end());
+  if (!together) run_products(model_, first);
+  if (lows.empty()) return;
+
+  size_t total = 0;
+  for (const Low& l : lows) total += static_cast<size_t>(l.span->count) * static_cast<size_t>(bf16_depth(l.span->adapter->rank()));
+  uint16_t* u16 = low16 ? typed<uint16_t>(scratch_.low16, total) : nullptr;
+  for (const Low& l : lows) {
+    const int rank = l.span->adapter->rank();
+    Product p{};
+    p.rows = l.span->count, p.in = rank, p.columns = l.output->linear->out;
+    p.y = l.output->y + l.span->begin * l.output->stride, p.stride = l.output->stride, p.accumulate = true;
+    p.x = l.u;
+    p.kind = low16 ? Product::Kind::Bf16 : Product::Kind::Dense;
+    if (low16) {
+      model_.packed.rows_to_bf16(l.u, rank, 1, p.rows, rank, u16);
+      p.x16 = u16, p.panels16 = l.site->b16.data();
+      u16 += p.rows * bf16_depth(rank);
+    } else {
+      p.panels = l.site->b_panels.data();
+    }
+    second.push_back(p);
+  }
+  if (!together) return run_products(model_, second);
+  size_t n = 0;
+  std::vector<Product> parts;
+  parts.reserve(first.size());
+  for (size_t i = 0; i < outputs.size(); i++)
+    for (const LinearPart& part : outputs.begin()[i].linear->parts) {
+      const int64_t begin = part.begin;
+      Product& p = parts.emplace_back(second[i]);
+      p.columns = part.out, p.y += begin;
+      if (low16) p.panels16 += begin * bf16_depth(p.in);
+      else p.panels += begin * p.in;
+      first[n++].then = &p;
+    }
+  run_products(model_, first);
+}
+
+}  // namespace tackroom

@@ -1,0 +1,78 @@
+/**
+ * Linear layers in every precision: y (+)= W x + bias, and the LoRA products beside them.
+ *
+ * Several layers that read the same input are computed in one parallel region, so that a decode step does not wait at a
+ * barrier for each of them. The input is converted to the form a precision needs once for all of them.
+ */
+#pragma once
+#include <initializer_list>
+#include <vector>
+
+#include "adapter.h"
+#include "model.h"
+
+namespace tackroom {
+
+/** Rows of activations [rows, width], and on demand the same in bf16 or in 8 bits. */
+class Input {
+ public:
+  void set(const float* x, int rows, int width) { x_ = x, rows_ = rows, width_ = width, have16_ = int8_.have = pairs_.have = false; }
+  const float* x() const { return x_; }
+  int rows() const { return rows_; }
+  int width() const { return width_; }
+  /** [rows][bf16_depth(width)]. */
+  const uint16_t* bf16(const Model& model, ThreadPool& pool);
+  Int8Rows int8(const Model& model, ThreadPool& pool);
+  /** Two rows for each: the 8-bit form and, after it, that of what it leaves; together they carry about 15 bits. */
+  Int8Rows int8_pairs(const Model& model, ThreadPool& pool);
+
+ private:
+  struct Narrow {
+    bool have = false;
+    AlignedBuffer q, scales, sums;
+  };
+
+  const float* x_ = nullptr;
+  int rows_ = 0, width_ = 0;
+  bool have16_ = false;
+  AlignedBuffer bf16_;
+  Narrow int8_, pairs_;
+};
+
+/**
+ * One layer of a call: y [rows, linear->out], `stride` floats from row to row. `wide`: in the precision int8 the input is taken in two
+ * 8-bit parts; down projections need it, since the product of gate and up has outliers beside which a group of 32 vanishes.
+ */
+struct Output {
+  const Linear* linear;
+  float* y;
+  int64_t stride;
+  bool accumulate = false, wide = false;
+};
+
+/** Rows [begin, begin + count) of a batch that carry one adapter (null: the base model). */
+struct AdapterSpan {
+  int begin, count;
+  Adapter* adapter;
+};
+
+/** Scratch of LoRA products: scale * x A^T of every output of a call, [rows][rank] each, and the same in bf16. */
+struct LoraScratch {
+  AlignedBuffer low[4], low16;
+};
+
+class LinearOps {
+ public:
+  explicit LinearOps(Model& model) : model_(model) {}
+  /**
+   * All outputs of one input. `low` (training) gets u = scale * x A^T of each output, [rows][rank]; then there must be a
+   * single span over all rows. At most 4 outputs.
+   */
+  void forward(Precision precision, Input& input, std::initializer_list<Output> outputs, const std::vector<AdapterSpan>& spans, float* const* low = nullptr);
+
+ private:
+  Model& model_;
+  LoraScratch scratch_;
+};
+
+}  // namespace tackroom

@@ -1,0 +1,56 @@
+/** bf16 operands in the two layouts of packed.h, and several products of them in one parallel region. */
+#pragma once
+#include <vector>
+
+#include "../model.h"
+
+namespace tackroom {
+
+/** A matrix in bf16: rows [m][bf16_depth(k)], or panels [panel_count(n)][bf16_depth(k) / 2][16][2]. Grows, never shrinks. */
+class Panels16 {
+ public:
+  uint16_t* reserve(int64_t count) { return reinterpret_cast<uint16_t*>(buffer_.reserve(static_cast<size_t>((count + 1) / 2))); }
+  const uint16_t* data() const { return reinterpret_cast<const uint16_t*>(buffer_.data()); }
+  bool empty() const { return buffer_.size() == 0; }
+  size_t bytes() const { return buffer_.capacity() * sizeof(float); }
+
+ private:
+  AlignedBuffer buffer_;
+};
+
+inline int64_t panels16_size(int64_t n, int64_t k) { return panel_count(n) * kPanelColumns * bf16_depth(k); }
+
+/** Rounds x [m, k] (element (i, p) at x[i * row + p * column]) to rows, over the pool. */
+void rows16(Model& model, Panels16& out, const float* x, int64_t row, int64_t column, int m, int k);
+/** Packs B [n, k] (element (j, p) at b[j * row + p * column]) into panels, over the pool. */
+void panels16(Model& model, Panels16& out, const float* b, int64_t row, int64_t column, int n, int k);
+/** Panels of W^T [in, out] from a packed W [out, in], rounded to bf16. */
+void transposed_panels16(Model& model, Panels16& out, const PackedWeights& w);
+
+/** A B^T of rows (`a_row` apart, a multiple of 32) and panels of depth k. */
+struct Term16 {
+  int k;
+  const uint16_t* a;
+  int64_t a_row;
+  const uint16_t* b;
+};
+
+/** C [m, n] (+)= the sum of the terms, in their order. A piece of C takes all of them while it is in cache. */
+struct Product16 {
+  int m, n;
+  float* c;
+  int64_t c_row;
+  bool accumulate;
+  std::vector<Term16> terms;
+
+  double work() const {
+    double depths = 0;
+    for (const Term16& term : terms) depths += term.k;
+    return depths * m * n;
+  }
+};
+
+/** All products in one region. Pieces are cut by rows and panels, so the result does not depend on the pool. */
+void run_products16(Model& model, const std::vector<Product16>& products);
+
+}  // namespace tackroom

@@ -1,0 +1,47 @@
+/**
+ * Damaged files against the readers: weight files against the native ones, under the address and undefined-behaviour
+ * sanitizers, then tokenizers, GGUF metadata and chat templates against those in TypeScript.
+ *
+ * usage: npm run fuzz [-- --count 100000 --seed N --kind folder|gguf|peft|lora|tokenizer]
+ * 100,000 inputs of each kind unless told otherwise; `tokenizer` stands for all kinds in TypeScript, five of
+ * tokenizer.json, two of GGUF metadata and one of chat templates. A failure prints the number of its input, which
+ * --first N --count 1 --save DIR writes to files. Exit status 1 on a failure.
+ */
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const args = process.argv.slice(2);
+const option = (name) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
+
+/** Exit status of the native program. */
+function fuzzNative() {
+  const build = spawnSync(
+    process.execPath,
+    [join(root, 'scripts', 'build-native.mjs'), '--sanitize', '--target', 'fuzz_readers'],
+    { stdio: 'inherit' },
+  );
+  if (build.status !== 0) return 1;
+  const program = join(root, 'build', 'native-fuzz-readers-asan', 'fuzz_readers');
+  const counted = args.includes('--count') ? args : ['--count', '100000', ...args];
+  return spawnSync(program, counted, { stdio: 'inherit' }).status ?? 1;
+}
+
+/** Exit status of the test file that does the same for tokenizers. */
+function fuzzTokenizers() {
+  const env = { ...process.env, TACKROOM_FUZZ_COUNT: option('--count') ?? '100000' };
+  for (const name of ['seed', 'first', 'save']) {
+    const value = option(`--${name}`);
+    if (value !== undefined) env[`TACKROOM_FUZZ_${name.toUpperCase()}`] = value;
+  }
+  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+  const file = 'tests/engine/tokenizer/fuzz.test.ts';
+  const options = ['run', file, '--project', 'unit', '--disable-console-intercept'];
+  return spawnSync(process.execPath, [vitest, ...options], { cwd: root, stdio: 'inherit', env }).status ?? 1;
+}
+
+const kind = option('--kind');
+const native = kind === 'tokenizer' ? 0 : fuzzNative();
+const tokenizers = kind === undefined || kind === 'tokenizer' ? fuzzTokenizers() : 0;
+process.exit(native || tokenizers);

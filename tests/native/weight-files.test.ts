@@ -1,0 +1,65 @@
+/** Builds and runs native/tests/files_test.cc, and looks at the same files through the addon. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { packageRoot } from '../../native/addon.js';
+import { describeShared, sharedDir } from '../support/shared.js';
+import { addon, codeOf, scratchDir, tinyModel } from './support.js';
+
+const run = promisify(execFile);
+const scratch = scratchDir();
+
+it('packing changes no value, and GGUF files hold what the folders hold', { timeout: 600_000 }, async () => {
+  const script = join(packageRoot(), 'scripts', 'build-native.mjs');
+  await run(process.execPath, [script, '--tests', '--target', 'files_test']);
+  const shared = sharedDir();
+  const golden = shared === null ? [] : [join(shared, 'golden')];
+  const { stdout } = await run(join(packageRoot(), 'build', 'native-files-test', 'files_test'), [scratch, ...golden]);
+  const total = /^(\d+) checks, 0 failures$/m.exec(stdout);
+  if (total === null) throw new Error(`no total in: ${stdout}`);
+  expect(Number(total[1])).toBeGreaterThan(golden.length === 0 ? 2500 : 3700);
+});
+
+it('a saved model is described without being loaded', async () => {
+  const dir = join(scratch, 'saved');
+  const model = tinyModel();
+  await model.save(dir, 'BF16');
+  const summary = addon.inspectModel(dir);
+  expect(summary).toMatchObject({
+    format: 'safetensors',
+    architecture: 'llama',
+    layers: 2,
+    hiddenSize: 20,
+    headDim: 6,
+    ffnSize: 27,
+    experts: 0,
+    tied: true,
+    parameters: model.info.parameters,
+  });
+  expect(summary.types).toEqual({ BF16: { tensors: 20, bytes: 2 * model.info.parameters } });
+  expect(summary.fileBytes).toBeGreaterThan(2 * model.info.parameters);
+  expect(await codeOf(() => addon.inspectModel(join(scratch, 'nowhere')))).toBe('MODEL_NOT_FOUND');
+});
+
+describeShared('golden files are described', (shared) => {
+  const golden = join(shared, 'golden');
+
+  for (const model of ['llama', 'llama3', 'qwen2', 'qwen3', 'lfm2', 'lfm2_moe'])
+    it(`${model}: the same for the folder and the GGUF file`, () => {
+      const { format, types, fileBytes, ...folder } = addon.inspectModel(join(golden, model, 'hf'));
+      const gguf = addon.inspectModel(join(golden, model, 'model.f32.gguf'));
+      expect(gguf).toMatchObject(folder);
+      expect([format, gguf.format]).toEqual(['safetensors', 'gguf']);
+      expect(Object.keys(gguf.types)).toEqual(['F32']);
+      expect(types.F32!.bytes).toBe(4 * folder.parameters);
+      expect(fileBytes).toBeGreaterThan(4 * folder.parameters);
+    });
+
+  it('experts and mixed types', () => {
+    expect(addon.inspectModel(join(golden, 'lfm2_moe', 'hf'))).toMatchObject({ experts: 8, expertsPerToken: 2 });
+    const mixed = addon.inspectModel(join(golden, 'gguf_quant', 'llama_k.Q4_K_M.gguf'));
+    expect(mixed.types.Q4_K!.tensors).toBe(5);
+    expect(mixed.types.Q6_K!.tensors).toBe(3);
+  });
+});
