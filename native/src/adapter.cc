@@ -1,11 +1,13 @@
 #include "adapter.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <map>
 
 #include "error.h"
 #include "matmul.h"
+#include "quants.h"
 #include "random.h"
 #include "sha256.h"
 
@@ -92,7 +94,7 @@ float Adapter::scale() const { return static_cast<float>(alpha_ / (rank_stabilis
 
 size_t Adapter::bytes() const {
   size_t total = params_.floats() * sizeof(float);
-  for (const LoraSite& site : sites_) total += (site.a_panels.size() + site.b_panels.size()) * sizeof(float) + (site.a16.size() + site.b16.size()) * 2;
+  for (const LoraSite& site : sites_) total += (site.a_panels.size() + site.b_panels.size()) * sizeof(float) + (site.a16.size() + site.b16.size()) * 2 + (site.a8 == nullptr ? 0 : site.a8->bytes() + site.b8->bytes());
   return total;
 }
 
@@ -105,9 +107,31 @@ const float* Adapter::dense_b(const LoraSite& site, int out, std::vector<float>&
   return scratch.data();
 }
 
-void Adapter::refresh(const Model& model, Precision precision) {
+namespace {
+
+/** A matrix in the blocks of Q8_0 (training.md, section B5), packed: what decoding in 8 bits streams. */
+std::unique_ptr<PackedMatrix> pack_q8(const float* values, int rows, int columns, ThreadPool& pool) {
+  constexpr int kGroup = 32, kBlockBytes = 34;
+  std::vector<uint8_t> blocks(static_cast<size_t>(rows) * static_cast<size_t>(columns / kGroup) * kBlockBytes);
+  uint8_t* out = blocks.data();
+  for (const float* x = values; x != values + static_cast<int64_t>(rows) * columns; x += kGroup, out += kBlockBytes) {
+    float largest = 0;
+    for (int i = 0; i < kGroup; i++) largest = std::max(largest, std::fabs(x[i]));
+    const uint16_t half = float_to_half(largest / 127);
+    const float scale = half_to_float(half), inverse = scale == 0 ? 0 : 1 / scale;
+    std::memcpy(out, &half, 2);
+    for (int i = 0; i < kGroup; i++) out[2 + i] = static_cast<uint8_t>(static_cast<int8_t>(std::clamp(std::nearbyint(x[i] * inverse), -127.0f, 127.0f)));
+  }
+  TensorView view;
+  view.type = TensorType::Q8_0, view.shape = {rows, columns}, view.data = blocks.data(), view.bytes = blocks.size();
+  return PackedMatrix::pack(view, pool);
+}
+
+}  // namespace
+
+void Adapter::refresh(Model& model, Precision precision) {
   const bool narrow = precision != Precision::Fp32 && model.packed.bf16_body != nullptr;
-  if (narrow ? fresh16_ : fresh32_) return;
+  if ((narrow ? fresh16_ : fresh32_) && (precision != Precision::Int8 || fresh8_)) return;
   const float factor = scale();
   std::vector<float> scaled, gathered;
   for (size_t i = 0; i < sites_.size(); i++) {
@@ -117,6 +141,11 @@ void Adapter::refresh(const Model& model, Precision precision) {
     scaled.assign(params_.at(site.a), params_.at(site.a) + static_cast<size_t>(rank_) * static_cast<size_t>(in));
     for (float& value : scaled) value *= factor;
     const float* b = dense_b(site, out, gathered);
+    if (precision == Precision::Int8 && in % kInt8Group == 0 && rank_ % kInt8Group == 0) {
+      site.a8 = pack_q8(scaled.data(), rank_, in, model.pool);
+      site.b8 = pack_q8(b, out, rank_, model.pool);
+    }
+    if (narrow ? fresh16_ : fresh32_) continue;
     if (narrow) {
       site.a16.resize(static_cast<size_t>(panel_count(rank_) * kPanelColumns * bf16_depth(in)));
       site.b16.resize(static_cast<size_t>(panel_count(out) * kPanelColumns * bf16_depth(rank_)));
@@ -128,6 +157,7 @@ void Adapter::refresh(const Model& model, Precision precision) {
     }
   }
   (narrow ? fresh16_ : fresh32_) = true;
+  if (precision == Precision::Int8) fresh8_ = true;
 }
 
 }  // namespace tackroom

@@ -25,6 +25,7 @@ struct LoraSite {
   int64_t b_row = 0, b_column = 1;      // element (o, j) of B at b + o * b_row + j * b_column
   AlignedBuffer a_panels, b_panels;     // fp32; A's hold scale * A
   std::vector<uint16_t> a16, b16;       // bf16 panels of the same
+  std::unique_ptr<PackedMatrix> a8, b8;  // and in 8 bits, as Q8_0 rounds; only where both widths are multiples of 32
 };
 
 class Adapter {
@@ -50,9 +51,9 @@ class Adapter {
   const float* weights(size_t offset) const { return params_.at(offset); }
 
   /** Brings the packed copies that `precision` reads up to date; the engine thread calls it before a forward pass. */
-  void refresh(const Model& model, Precision precision);
+  void refresh(Model& model, Precision precision);
   /** Marks the packed copies as stale after a change of `params`. */
-  void touch() { fresh32_ = fresh16_ = false; }
+  void touch() { fresh32_ = fresh16_ = fresh8_ = false; }
   /** Held while the weights change, and by readers on other threads (clone, hash, save). */
   std::mutex& mutex() const { return mutex_; }
 
@@ -74,7 +75,7 @@ class Adapter {
   double alpha_;
   bool rank_stabilised_;
   ExpertAdapters experts_;
-  bool fresh32_ = false, fresh16_ = false;
+  bool fresh32_ = false, fresh16_ = false, fresh8_ = false;
   ParamSet params_;
   std::vector<LoraSite> sites_;  // one a site of the model
   mutable std::mutex mutex_;

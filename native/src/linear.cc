@@ -245,6 +245,7 @@ void LinearOps::forward(Precision precision, Input& input, std::initializer_list
     const AdapterSpan* span;
   };
   std::vector<Low> lows;
+  size_t low8 = 0;  // elements of the low-rank rows that go on in 8 bits
   size_t o = 0;
   for (const Output& output : outputs) {
     float* buffer = rank_limit == 0 ? nullptr : low != nullptr ? low[o] : scratch_.low[o].reserve(static_cast<size_t>(rows) * static_cast<size_t>(rank_limit));
@@ -256,15 +257,25 @@ void LinearOps::forward(Precision precision, Input& input, std::initializer_list
       p.rows = span.count, p.in = in, p.columns = span.adapter->rank();
       p.y = buffer + static_cast<int64_t>(span.begin) * rank_limit, p.stride = p.columns;
       p.x = input.x() + static_cast<int64_t>(span.begin) * in;
-      p.kind = low16 ? Product::Kind::Bf16 : Product::Kind::Dense;
-      if (low16) p.x16 = input.bf16(model_, model_.pool) + span.begin * bf16_depth(in), p.panels16 = site->a16.data();
-      else p.panels = site->a_panels.data();
+      if (precision == Precision::Int8 && site->a8 != nullptr) {
+        p.kind = Product::Kind::Int8, p.pairs = output.wide, p.weights = &site->a8->weights();
+        const Int8Rows x = p.pairs ? input.int8_pairs(model_, model_.pool) : input.int8(model_, model_.pool);
+        const int64_t row = static_cast<int64_t>(span.begin) * (p.pairs ? 2 : 1), groups = in / kInt8Group;
+        p.x8 = {x.q + row * in, x.scales + row * groups, x.sums + row * groups * 2};
+        low8 += static_cast<size_t>(p.rows * p.columns);
+      } else if (low16) {
+        p.kind = Product::Kind::Bf16;
+        p.x16 = input.bf16(model_, model_.pool) + span.begin * bf16_depth(in), p.panels16 = site->a16.data();
+      } else {
+        p.kind = Product::Kind::Dense;
+        p.panels = site->a_panels.data();
+      }
       narrow.push_back(p);
       lows.push_back({p.y, site, &output, &span});
     }
   }
   // With one adapter its share is added piece by piece, so that y is written once; the sums are the same either way.
-  bool together = lows.size() == outputs.size() && spans.size() == 1 && rows >= kRowsTogether;
+  bool together = low8 == 0 && lows.size() == outputs.size() && spans.size() == 1 && rows >= kRowsTogether;
   for (const Output& output : outputs)
     for (const LinearPart& part : output.linear->parts) together = together && part.begin % kUnit == 0;
   if (together) run_products(model_, narrow);
@@ -275,6 +286,9 @@ void LinearOps::forward(Precision precision, Input& input, std::initializer_list
   size_t total = 0;
   for (const Low& l : lows) total += static_cast<size_t>(l.span->count) * static_cast<size_t>(bf16_depth(l.span->adapter->rank()));
   uint16_t* u16 = low16 ? typed<uint16_t>(scratch_.low16, total) : nullptr;
+  int8_t* u8 = typed<int8_t>(scratch_.low8, low8);
+  float* scales8 = scratch_.scales8.reserve(low8 / kInt8Group);
+  int32_t* sums8 = typed<int32_t>(scratch_.sums8, low8 / kInt8Group * 2);
   for (const Low& l : lows) {
     const int rank = l.span->adapter->rank();
     Product p{};
@@ -282,7 +296,12 @@ void LinearOps::forward(Precision precision, Input& input, std::initializer_list
     p.y = l.output->y + l.span->begin * l.output->stride, p.stride = l.output->stride, p.accumulate = true;
     p.x = l.u;
     p.kind = low16 ? Product::Kind::Bf16 : Product::Kind::Dense;
-    if (low16) {
+    if (precision == Precision::Int8 && l.site->b8 != nullptr) {
+      const size_t groups = static_cast<size_t>(p.rows) * static_cast<size_t>(rank / kInt8Group);
+      model_.packed.quantize_rows(l.u, rank, p.rows, rank, u8, scales8, sums8);
+      p.kind = Product::Kind::Int8, p.weights = &l.site->b8->weights(), p.x8 = {u8, scales8, sums8};
+      u8 += p.rows * rank, scales8 += groups, sums8 += groups * 2;
+    } else if (low16) {
       model_.packed.rows_to_bf16(l.u, rank, 1, p.rows, rank, u16);
       p.x16 = u16, p.panels16 = l.site->b16.data();
       u16 += p.rows * bf16_depth(rank);

@@ -56,9 +56,9 @@ struct AdapterSpan {
   Adapter* adapter;
 };
 
-/** Scratch of LoRA products: scale * x A^T of every output of a call, [rows][rank] each, and the same in bf16. */
+/** Scratch of LoRA products: scale * x A^T of every output of a call, [rows][rank] each, and the same in bf16 or 8 bits. */
 struct LoraScratch {
-  AlignedBuffer low[4], low16;
+  AlignedBuffer low[4], low16, low8, scales8, sums8;
 };
 
 class LinearOps {

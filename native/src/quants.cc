@@ -1,5 +1,7 @@
 #include "quants.h"
 
+#include <cstring>
+
 #include <algorithm>
 #include <cmath>
 
@@ -149,6 +151,25 @@ bool all_finite(const TensorView& view, int64_t first, int64_t count) {
     for (const int position : format.halves)
       if (position >= 0) bad |= (load_u16(data + at + position) & 0x7C00) == 0x7C00;
   return bad == 0;
+}
+
+uint16_t float_to_half(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, 4);
+  const uint32_t sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
+  if (magnitude > 0x7f800000) return static_cast<uint16_t>(sign | 0x7e00);
+  if (magnitude >= 0x477ff000) return static_cast<uint16_t>(sign | 0x7c00);
+  if (magnitude < 0x38800000) {
+    // Subnormal: adding 0.5 shifts the digits to where f16 has them and rounds to even.
+    float shifted;
+    std::memcpy(&shifted, &magnitude, 4);
+    shifted += 0.5f;
+    uint32_t digits;
+    std::memcpy(&digits, &shifted, 4);
+    return static_cast<uint16_t>(sign | (digits - 0x3f000000));
+  }
+  const uint32_t rounded = magnitude + 0xfff + (magnitude >> 13 & 1) - (112u << 23);
+  return static_cast<uint16_t>(sign | rounded >> 13);
 }
 
 float half_to_float(uint16_t half) {

@@ -54,6 +54,8 @@ size_t row_bytes(const TensorView& view);
 const uint8_t* row_data(const TensorView& view, int64_t i);
 
 float half_to_float(uint16_t half);
+/** Nearest f16, ties to even; overflow becomes infinity. */
+uint16_t float_to_half(float value);
 /** To nearest, ties to even; NaN stays NaN. */
 uint16_t float_to_bf16(float value);
 
