@@ -12,7 +12,7 @@ constexpr int kUnit = 32;        // columns of the smallest piece: a multiple of
 constexpr int kRowBlock = 256;   // rows of a piece
 constexpr int kRowsTogether = 64;
 constexpr int kFewRows = 32;
-constexpr double kWorthSharing = 8e3, kSmallestPiece = 6e3;  // ns
+constexpr double kSmallestPiece = 6e3;  // ns
 
 /** One matrix product: c[rows, columns] (+)= x B^T, B in one of the packed forms. */
 struct Product {
@@ -123,7 +123,7 @@ void run_products(Model& model, const std::vector<Product>& products) {
   };
   double total = 0;
   for (const Product& p : products) total += cost(p);
-  if (total < kWorthSharing || model.pool.size() == 1) {
+  if (total < model.pool.worth_sharing || model.pool.size() == 1) {
     for (const Product& p : products) run_piece(model, p, 0, p.rows, 0, p.columns);
     return;
   }

@@ -31,8 +31,7 @@ void matmul_packed_parallel(ThreadPool& pool, const Kernels& k, const float* x, 
 /** Calls body(begin, end) over [0, rows) in pieces; on this thread alone when `work` (about a nanosecond a unit) is small. */
 template <class Body>
 void parallel_rows(ThreadPool& pool, int rows, double work, Body&& body) {
-  constexpr double kWorthSharing = 6e3;
-  if (pool.size() == 1 || rows < 2 || work < kWorthSharing) {
+  if (pool.size() == 1 || rows < 2 || work < pool.worth_sharing) {
     body(0, rows);
     return;
   }

@@ -49,6 +49,7 @@ class ModelLoader {
     read_small();
     pack();
     model_->repack();
+    if (total_ >= kSmallModel) model_->pool.worth_sharing = 6e3;
     std::vector<float> factors;
     if (const TensorView* view = source_->find("rope_freqs.weight")) {
       factors.resize(static_cast<size_t>(config.head_dim) / 2);

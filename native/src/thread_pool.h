@@ -24,6 +24,12 @@ class ThreadPool {
 
   int size() const { return static_cast<int>(helpers_.size()) + 1; }
 
+  /**
+   * Work below this many nanoseconds stays on the caller's thread. Low for large models, whose steps wait for memory; high for
+   * small ones, where a helper that spins would only take a core from the programs the model works for.
+   */
+  double worth_sharing = 50e3;
+
   /** Calls body(task) for every task in [0, tasks); returns when all are done. The body must not throw. */
   template <class Body>
   void run(int tasks, Body&& body) {

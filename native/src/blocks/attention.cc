@@ -82,7 +82,7 @@ void Forward::attend(int layer) {
     const Task& task = tasks[static_cast<size_t>(i)];
     attend_block(layer, *task.span, task.first, task.count, task.head, task.heads);
   };
-  if (work > 2e3) return model_.pool.run(static_cast<int>(tasks.size()), body);
+  if (work > model_.pool.worth_sharing / 3) return model_.pool.run(static_cast<int>(tasks.size()), body);
   for (int i = 0; i < static_cast<int>(tasks.size()); i++) body(i);
 }
 
