@@ -5,7 +5,7 @@ import type { NativeAdapter, NativeModel, SampleOptions } from '../../native/add
 import type { CommandIo } from '../cli/io.js';
 import { type EngineOptions, endIds, jsonLines, openModel } from './cli-model.js';
 
-const Line = z.object({ ids: z.array(z.int()).min(1), n: z.int().min(1).default(32) });
+const Line = z.object({ ids: z.array(z.int32()).min(1), n: z.int().min(1).default(32) });
 type Line = z.infer<typeof Line>;
 
 /** Prompts decoded together. */
@@ -32,7 +32,7 @@ export async function generateCommand(options: GenerateOptions, io: CommandIo): 
   const stop = options.ignoreEos ? new Set<number>() : await endIds(options.model);
   let batch: Line[] = [];
   const flush = async () => {
-    for (const ids of await generate(model, adapter, batch, sample, stop))
+    for (const ids of await generate(model, adapter, batch, sample, stop, io.signal))
       io.stdout.write(`${JSON.stringify({ ids })}\n`);
     batch = [];
   };
@@ -45,9 +45,9 @@ export async function generateCommand(options: GenerateOptions, io: CommandIo): 
       );
     if (batch.push(parsed.data) === BATCH) await flush();
   }
-  await flush();
+  if (!io.signal.aborted) await flush();
   model.free();
-  return 0;
+  return io.signal.aborted ? 130 : 0;
 }
 
 function sampleOptions(options: GenerateOptions): SampleOptions {
@@ -65,7 +65,8 @@ async function generate(
   adapter: NativeAdapter | null,
   prompts: Line[],
   sample: SampleOptions,
-  stop: Set<number>,
+  stop: ReadonlySet<number>,
+  signal: AbortSignal,
 ): Promise<number[][]> {
   const jobs = prompts.map(({ ids, n }, i) => ({
     sequence: model.newSequence(adapter),
@@ -76,7 +77,7 @@ async function generate(
     n,
   }));
   let open = jobs;
-  while (open.length > 0) {
+  while (open.length > 0 && !signal.aborted) {
     const answers = await model.decode(
       open.map((job) => ({ sequence: job.sequence, ids: job.next, sample: job.sample })),
     );

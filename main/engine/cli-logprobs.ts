@@ -4,7 +4,7 @@ import { TackroomError } from '../../contract/errors.js';
 import type { CommandIo } from '../cli/io.js';
 import { type EngineOptions, jsonLines, openModel } from './cli-model.js';
 
-const Line = z.object({ ids: z.array(z.int()).min(1) });
+const Line = z.object({ ids: z.array(z.int32()).min(1) });
 
 /** Entry t = log p(ids[t] | ids before t), entry 0 = 0. Each line is scored on its own. */
 export async function logprobsCommand(options: EngineOptions & { file?: string }, io: CommandIo): Promise<number> {
@@ -21,5 +21,5 @@ export async function logprobsCommand(options: EngineOptions & { file?: string }
     io.stdout.write(`${JSON.stringify({ logprobs: Array.from(logprobs!) })}\n`);
   }
   model.free();
-  return 0;
+  return io.signal.aborted ? 130 : 0;
 }

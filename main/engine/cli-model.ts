@@ -6,6 +6,8 @@ import { createInterface } from 'node:readline';
 import { TackroomError } from '../../contract/errors.js';
 import { loadAddon, type NativeAdapter, type NativeModel } from '../../native/addon.js';
 import { type CommandIo, readAll } from '../cli/io.js';
+import { readGgufHeader } from '../models/gguf-header.js';
+import { tokenizerFromGguf } from './tokenizer/from-gguf.js';
 
 export interface EngineOptions {
   model: string;
@@ -35,12 +37,13 @@ export async function openModel(
 
 /** Every non-empty line of `file` (`-` or absent: stdin) as JSON, with its line number, counted from 1. */
 export async function* jsonLines(
-  io: Pick<CommandIo, 'stdin'>,
+  io: Pick<CommandIo, 'stdin' | 'signal'>,
   file: string | undefined,
 ): AsyncGenerator<{ line: number; value: unknown }> {
   const input = file === undefined || file === '-' ? io.stdin : createReadStream(file);
   let line = 0;
-  for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY, signal: io.signal })) {
+    if (io.signal.aborted) return;
     line++;
     if (text.trim() !== '') yield { line, value: parseJson(text, `Line ${line}`) };
   }
@@ -62,8 +65,12 @@ function parseJson(text: string, where: string): unknown {
   }
 }
 
-/** End-of-sequence ids of a model folder: generation_config.json wins over config.json, as in transformers. */
-export async function endIds(modelDir: string): Promise<Set<number>> {
+/**
+ * End-of-sequence ids of a model: of a folder, generation_config.json wins over config.json, as in transformers; of a GGUF
+ * file, what its tokenizer ends turns with.
+ */
+export async function endIds(modelDir: string): Promise<ReadonlySet<number>> {
+  if (modelDir.endsWith('.gguf')) return tokenizerFromGguf(readGgufHeader(modelDir)).endIds;
   for (const name of ['generation_config.json', 'config.json']) {
     const text = await readFile(join(modelDir, name), 'utf8').catch(() => null);
     if (text === null) continue;

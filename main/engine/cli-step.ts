@@ -9,7 +9,7 @@ import { type EngineOptions, jsonFile, openModel } from './cli-model.js';
 const floats = z.array(z.number().nullable()).transform((list) => Float32Array.from(list, (x) => x ?? 0));
 
 const Sample = z.object({
-  input_ids: z.array(z.int()).min(1),
+  input_ids: z.array(z.int32()).min(1),
   completion_mask: z.array(z.union([z.literal(0), z.literal(1)])).optional(),
   old_logprobs: floats.optional(),
   advantage: z.number().optional(),
@@ -99,6 +99,7 @@ export async function stepCommand(
     delta: batch.delta ?? undefined,
     opsm: batch.opsm ?? undefined,
   };
+  let done = 0;
   for (let step = 1; step <= batch.steps && !io.signal.aborted; step++) {
     const metrics = await trainer.step(samples, loss, batch.lr);
     const line = {
@@ -109,8 +110,10 @@ export async function stepCommand(
       clip_high_frac: metrics.clipHighFrac,
     };
     io.stdout.write(`${JSON.stringify(line)}\n`);
+    done = step;
   }
-  if (options.output && all) await model.save(options.output);
+  if (done === 0) io.stderr.write('Stopped before the first step: nothing was written.\n');
+  else if (options.output && all) await model.save(options.output);
   else if (options.output) await adapter!.save(options.output, options.model);
   trainer.free();
   model.free();

@@ -16,7 +16,7 @@ import { AdapterPool, BASE } from './adapter-pool.js';
 import type { Codec } from './codec.js';
 import { Constraints } from './constrain/constraints.js';
 import type { Generation } from './job.js';
-import { DEFAULT_LIMITS, defaultKvBytes } from './limits.js';
+import { DEFAULT_LIMITS, defaultKvBytes, sequenceBytes } from './limits.js';
 import { openCodec } from './open-codec.js';
 import type { Delta } from './parsers/answer-parser.js';
 import { AnswerCollector } from './parsers/parse-answer.js';
@@ -28,6 +28,7 @@ import { StopStrings } from './stop-strings.js';
 import { TrainerSession } from './trainer-session.js';
 
 interface Engine {
+  contextLength: number;
   codec: Codec;
   pool: AdapterPool;
   scheduler: Scheduler;
@@ -62,11 +63,27 @@ class EmittedAnswer {
   }
 }
 
+/** Text that no tokenizer could press into the context is refused before it keeps the process busy. */
+function checkLength({ messages }: ChatParams, contextLength: number): void {
+  const MOST_CHARACTERS_PER_TOKEN = 128;
+  let characters = 0;
+  for (const { content } of messages)
+    if (typeof content === 'string') characters += content.length;
+    else for (const part of content ?? []) characters += part.text?.length ?? 0;
+  if (characters > contextLength * MOST_CHARACTERS_PER_TOKEN)
+    throw new TackroomError(
+      'CONTEXT_FULL',
+      `The prompt has ${characters} characters; this model holds ${contextLength} tokens.`,
+      'Shorten the conversation or use a model with a longer context.',
+    );
+}
+
 async function chat(engine: Engine, params: ChatParams, context: CallContext): Promise<ChatResult> {
   const started = performance.now();
   const sample = sampleOptions(params.sampling);
   const stops = new StopStrings(params.stop ?? []);
   const constraint = await engine.constraints.of(params);
+  checkLength(params, engine.contextLength);
   const promptIds = engine.codec.encodePrompt(params.messages, params.tools ?? []);
   const answer = new EmittedAnswer((delta) => context.emit(delta));
   const stream = engine.codec.openAnswer(promptIds, params.tools ?? [], stops);
@@ -133,10 +150,17 @@ async function main(): Promise<void> {
   codec.check(model.info.vocabSize);
   const kvBytes =
     values['kv-bytes'] === undefined ? defaultKvBytes(model.info, freeMemory()) : Number(values['kv-bytes']);
+  const leastBytes = sequenceBytes(1, model.info.kvBytesPerToken);
+  if (!(kvBytes >= leastBytes))
+    throw new TackroomError(
+      'BAD_ARGUMENT',
+      `A context memory of ${kvBytes} bytes holds not even a short prompt of this model.`,
+      `Give at least ${Math.ceil(leastBytes / 2 ** 20)} MiB.`,
+    );
   const scheduler = new Scheduler(model, { ...DEFAULT_LIMITS, kvBytes });
   const pool = new AdapterPool(model, adapters, (hash) => scheduler.dropAdapter(hash));
   const constraints = new Constraints(codec.codec, model.info.vocabSize);
-  const engine: Engine = { codec: codec.codec, pool, scheduler, constraints };
+  const engine: Engine = { contextLength: model.info.contextLength, codec: codec.codec, pool, scheduler, constraints };
   let trainer: TrainerSession | undefined;
   let training = false;
   let precisionGap: PrecisionGap | null = null;

@@ -64,6 +64,8 @@ export async function startServices(options: ServicesOptions): Promise<Services>
       readyTimeoutMs: 60_000,
       onRestart: (exit) => options.onRestart?.(name, exit),
       onLog: (line) => options.onLog?.(name, line),
+      onGiveUp: ({ message, code, hint }) =>
+        process.stderr.write(`The ${name} is left stopped: ${message} (${code})\n${hint ? `${hint}\n` : ''}`),
     });
   const engineService = supervise('engine', serviceEntry('engine/entry.js'), [
     '--model',

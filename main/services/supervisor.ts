@@ -83,9 +83,13 @@ const parseJson = (line: string): Record<string, unknown> | undefined => {
   }
 };
 
+const MOST_REFUSALS = 5;
+
 export class Supervisor<Ready extends object = Record<string, unknown>> {
   #process: ServiceProcess | undefined;
   #stopping = false;
+  /** Starts in a row that ended with a reason of its own. */
+  #refused = 0;
   #starts: number[] = [];
   #ready: Promise<Ready> | undefined;
 
@@ -186,9 +190,19 @@ export class Supervisor<Ready extends object = Record<string, unknown>> {
     setTimeout(() => {
       if (this.#stopping) return;
       this.#ready = this.#launch();
-      this.#ready.catch(() => {
-        if (!this.#stopping) this.#again({ code: 1, signal: null });
-      });
+      this.#ready.then(
+        () => {
+          this.#refused = 0;
+        },
+        (error: unknown) => {
+          if (this.#stopping) return;
+          // It says itself why it cannot start (its model is gone, say): starting it for ever would only hide that.
+          const reason = error instanceof TackroomError && error.code !== 'SERVICE_GONE' && error.code !== 'DEADLINE';
+          this.#refused = reason ? this.#refused + 1 : 0;
+          if (this.#refused >= MOST_REFUSALS) this.options.onGiveUp?.(error as TackroomError);
+          else this.#again({ code: 1, signal: null });
+        },
+      );
     }, delay);
   }
 }

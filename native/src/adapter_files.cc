@@ -59,6 +59,8 @@ Json peft_config(int rank, double alpha, bool rank_stabilised, const std::string
 std::shared_ptr<Adapter> Adapter::load(const Model& model, const std::string& path) {
   const ModelConfig& c = model.config;
   const AdapterSource source = AdapterSource::open(path, {c.architecture->model_type, c.layers, c.heads, c.kv_heads});
+  constexpr double kMostAlpha = 1e6;
+  if (!(source.alpha <= kMostAlpha)) fail("ADAPTER_CORRUPT", "The adapter in %s has an alpha of %g, which no training gives.", path.c_str(), source.alpha);
   bool stacked = false;
   std::vector<bool> present;
   std::set<std::string> known;

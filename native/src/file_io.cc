@@ -1,7 +1,9 @@
 #include "file_io.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -81,12 +83,50 @@ AtomicFolder::~AtomicFolder() {
   fs::remove_all(staging_, ignored);
 }
 
+namespace {
+
+/** Weights of an earlier save; beside new ones they would describe another model. */
+bool is_stale_weight(const std::string& name) {
+  return name == "model.safetensors.index.json" || (name.rfind("model-", 0) == 0 && name.find(".safetensors") != std::string::npos);
+}
+
+/** Links what the old folder holds beside into the new one, so that a tokenizer stays with its model. */
+void keep_others(const fs::path& from, const fs::path& to, bool top) {
+  for (const auto& entry : fs::directory_iterator(from)) {
+    const fs::path target = to / entry.path().filename();
+    std::error_code error;
+    if (entry.is_directory() && !entry.is_symlink()) {
+      fs::create_directory(target, error);
+      keep_others(entry.path(), target, false);
+    } else if (!fs::exists(fs::symlink_status(target)) && !(top && is_stale_weight(entry.path().filename().string()))) {
+      fs::create_hard_link(entry.path(), target, error);
+      if (error) fs::copy(entry.path(), target, fs::copy_options::copy_symlinks, error);
+      if (error) fail("IO", "Could not keep %s beside the new files: %s.", entry.path().c_str(), error.message().c_str());
+    }
+  }
+}
+
+}  // namespace
+
 void AtomicFolder::commit() {
   std::error_code error;
   sync_folder(staging_);
   if (!fs::exists(target_) || (fs::is_directory(target_) && fs::is_empty(target_, error))) return rename_durably(staging_, target_);
   if (!fs::is_directory(target_)) fail("IO", "%s exists and is not a folder.", target_.c_str());
-  for (const auto& entry : fs::directory_iterator(staging_)) rename_durably(entry.path(), (fs::path(target_) / entry.path().filename()).string());
+  keep_others(target_, staging_, true);
+  sync_folder(staging_);
+#if defined(SYS_renameat2) && defined(RENAME_EXCHANGE)
+  if (::syscall(SYS_renameat2, AT_FDCWD, staging_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0) {
+    sync_folder(parent_of(target_));
+    fs::remove_all(staging_, error);
+    return;
+  }
+#endif
+  // A file system that cannot exchange folders: the old one steps aside, and a kill between the two leaves it there.
+  const std::string aside = staging_ + ".old";
+  rename_durably(target_, aside);
+  rename_durably(staging_, target_);
+  fs::remove_all(aside, error);
 }
 
 }  // namespace tackroom

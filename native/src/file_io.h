@@ -40,8 +40,8 @@ class FileWriter {
 
 /**
  * A folder that appears complete or not at all: files are written to `path()`, a sibling, and `commit` renames it over
- * the target. A target that already holds other files (a tokenizer beside the weights) keeps them: the new files are
- * then moved in one by one.
+ * the target. A target that already holds other files (a tokenizer beside the weights) keeps them: they are linked into the
+ * new folder, and the two folders change places in one step.
  */
 class AtomicFolder {
  public:

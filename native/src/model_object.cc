@@ -30,6 +30,9 @@ SampleOptions sample_options_of(const Napi::Object& o, int vocab) {
   s.seed = seed_of(o.Get("seed"), "seed");
   s.allowed = allowed_of(o.Get("allowed"), vocab);
   if (!(s.temperature >= 0)) fail("BAD_ARGUMENT", "The temperature must be at least 0.");
+  // Below this the most likely token takes all, and 1 / temperature would leave the range of a float.
+  constexpr double kGreedy = 1e-4;
+  if (s.temperature < kGreedy) s.temperature = 0;
   if (!(s.top_p > 0 && s.top_p <= 1)) fail("BAD_ARGUMENT", "topP must lie in (0, 1].");
   if (!(s.min_p >= 0 && s.min_p <= 1)) fail("BAD_ARGUMENT", "minP must lie in [0, 1].");
   if (!(s.repetition_penalty > 0)) fail("BAD_ARGUMENT", "repetitionPenalty must be positive.");
