@@ -97,6 +97,8 @@ describe.skipIf(cases.length === 0)('a parent that is killed', () => {
       });
       let seen = '';
       while (!seen.includes('ready')) seen += String((await once(node.stdout, 'data'))[0]);
+      // The shell says so before its child has become the command.
+      for (let wait = 0; wait < 250 && running(marker) !== marker; wait++) await sleep(20);
       expect(running(marker)).toBe(marker);
       expect(descendants(node.pid as number).length).toBeGreaterThanOrEqual(2);
       node.kill('SIGKILL');
