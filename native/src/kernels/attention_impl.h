@@ -98,6 +98,20 @@ static inline void pack_depths(const PackedKernels& p, const float* x, int64_t r
   }
 }
 
+/**
+ * One row of a block of keys: scores s become probabilities, d (dout v^T) the gradient of the scores. The query sees the keys before
+ * `valid`, or the last `window` of them; what it does not see, and all from `keys` to `width`, becomes 0.
+ */
+static inline void slopes_row(const AttentionBackwardArgs& t, float* s, float* d, int valid, int keys, int width, float lse, float delta) {
+  const int hidden = t.window == 0 ? 0 : valid - t.window;
+  valid = valid < 0 ? 0 : valid > keys ? keys : valid;
+  if (valid > 0) exp_row(s, valid, t.scale, lse);
+  for (int c = 0; c < hidden && c < keys; c++) s[c] = 0;
+  for (int c = valid; c < width; c++) s[c] = 0;
+  for_vectors(keys, [&](int64_t i, int n) { store_n(d + i, n, set1(t.scale) * load_n(s + i, n) * (load_n(d + i, n) - set1(delta))); });
+  for (int c = keys; c < width; c++) d[c] = 0;
+}
+
 static void attention_backward_narrow(const AttentionBackwardArgs& t) {
   constexpr int R = kAttentionRows, K = kAttentionKeys;
   const PackedKernels& p = *t.narrow;
@@ -134,19 +148,7 @@ static void attention_backward_narrow(const AttentionBackwardArgs& t) {
       const int keys = limit + rows - k0 < K ? limit + rows - k0 : K;
       p.gemm_bf16(rows, keys, hd, q16, depth, keys16 + k0 * depth, probs, K, false);
       p.gemm_bf16(rows, keys, hd, dout16, depth, values16 + k0 * depth, dscores, K, false);
-      for (int r = 0; r < rows; r++) {
-        float *s = probs + r * K, *d = dscores + r * K;
-        int valid = limit + r + 1 - k0;
-        const int hidden = t.window == 0 ? 0 : valid - t.window;
-        valid = valid < 0 ? 0 : valid > keys ? keys : valid;
-        if (valid > 0) exp_row(s, valid, t.scale, t.lse[r0 + r]);
-        for (int c = 0; c < hidden && c < keys; c++) s[c] = 0;
-        for (int c = valid; c < K; c++) s[c] = 0;
-        for_vectors(keys, [&](int64_t i, int n) {
-          store_n(d + i, n, set1(t.scale) * load_n(s + i, n) * (load_n(d + i, n) - set1(delta[r])));
-        });
-        for (int c = keys; c < K; c++) d[c] = 0;
-      }
+      for (int r = 0; r < rows; r++) slopes_row(t, probs + r * K, dscores + r * K, limit + r + 1 - k0, keys, K, t.lse[r0 + r], delta[r]);
       p.rows_to_bf16(dscores, K, 1, rows, K, rows16);
       p.gemm_bf16(rows, hd, K, rows16, K, key_depths + k0 / K * block, t.dq + r0 * t.q_row, t.q_row, true);
       p.rows_to_bf16(dscores, 1, K, keys, rows, rows16);
@@ -175,18 +177,7 @@ static void attention_backward(const AttentionBackwardArgs& t) {
       const int64_t panel = static_cast<int64_t>(hd) * NR, offset = static_cast<int64_t>(k0) * hd;
       gemm({rows, round_up(keys, NR), hd, q, t.q_row, 1, t.key_panels + offset, NR, panel, probs, K, false});
       gemm({rows, round_up(keys, NR), hd, dout, t.q_row, 1, t.value_panels + offset, NR, panel, dscores, K, false});
-      for (int r = 0; r < rows; r++) {
-        float *p = probs + r * K, *d = dscores + r * K;
-        int valid = limit + r + 1 - k0;
-        const int hidden = t.window == 0 ? 0 : valid - t.window;
-        valid = valid < 0 ? 0 : valid > keys ? keys : valid;
-        if (valid > 0) exp_row(p, valid, t.scale, t.lse[r0 + r]);
-        for (int c = 0; c < hidden && c < keys; c++) p[c] = 0;
-        for (int c = valid; c < keys; c++) p[c] = 0;
-        for_vectors(keys, [&](int64_t i, int n) {
-          store_n(d + i, n, set1(t.scale) * load_n(p + i, n) * (load_n(d + i, n) - set1(delta[r])));
-        });
-      }
+      for (int r = 0; r < rows; r++) slopes_row(t, probs + r * K, dscores + r * K, limit + r + 1 - k0, keys, keys, t.lse[r0 + r], delta[r]);
       gemm({rows, hd, keys, dscores, K, 1, t.k + k0 * t.kv_row, t.kv_row, NR, t.dq + r0 * t.q_row, t.q_row, true});
       gemm({keys, hd, rows, dscores, 1, K, q, t.q_row, NR, t.dk + k0 * t.kv_row, t.kv_row, true});
       gemm({keys, hd, rows, probs, 1, K, dout, t.q_row, NR, t.dv + k0 * t.kv_row, t.kv_row, true});
