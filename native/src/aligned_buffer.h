@@ -1,5 +1,5 @@
 /**
- * A float array on a 64-byte boundary with a readable tail.
+ * A float array on a 64-byte boundary with a readable tail; a large one in huge pages, where the system has them.
  *
  * The tail (`kTail` floats past the end) exists because the GEMM kernels load whole column panels: the last panel of a
  * row-major matrix may read, and then discard, up to one panel width past the last element.
@@ -10,6 +10,10 @@
 #include <cstring>
 #include <utility>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include "error.h"
 
 namespace tackroom {
@@ -17,6 +21,7 @@ namespace tackroom {
 class AlignedBuffer {
  public:
   static constexpr size_t kTail = 64;
+  static constexpr size_t kHugePage = 2 << 20;
 
   AlignedBuffer() = default;
   explicit AlignedBuffer(size_t count) { reserve(count); }
@@ -41,9 +46,12 @@ class AlignedBuffer {
       std::free(data_);
       data_ = nullptr;
       capacity_ = size_ = 0;
-      const size_t bytes = ((count + kTail) * sizeof(float) + 63) / 64 * 64;
-      data_ = static_cast<float*>(std::aligned_alloc(64, bytes));
+      const size_t bytes = ((count + kTail) * sizeof(float) + 63) / 64 * 64, large = bytes / kHugePage * kHugePage;
+      data_ = static_cast<float*>(std::aligned_alloc(large != 0 ? kHugePage : 64, bytes));
       if (data_ == nullptr) fail("OUT_OF_MEMORY", "The engine could not allocate %zu MB of memory.", bytes >> 20);
+#if defined(MADV_HUGEPAGE)
+      if (large != 0) madvise(data_, large, MADV_HUGEPAGE);  // a wish: without it the pages are small
+#endif
       std::memset(data_, 0, bytes);
       capacity_ = count;
     }

@@ -9,7 +9,7 @@ namespace tackroom {
 namespace {
 
 constexpr int kUnit = 32;        // columns of the smallest piece: a multiple of every panel width
-constexpr int kRowBlock = 256;   // rows of a piece
+constexpr int kRowBlock = 256;   // rows of a piece, about
 constexpr int kRowsTogether = 64;
 constexpr int kFewRows = 32;
 constexpr double kSmallestPiece = 6e3;  // ns
@@ -22,6 +22,7 @@ struct Product {
   const float* x;
   const uint16_t* x16;
   Int8Rows x8;
+  uint8_t* laid;                  // the same as gemm_int8_laid wants it, or null
   bool pairs;                     // x8 has two rows for each of the product's, whose results are added
   const float* panels;            // Dense
   const uint16_t* panels16;       // Bf16
@@ -75,6 +76,26 @@ void bf16(const Model& model, const Product& p, int r0, int r1, int begin, int e
   }
 }
 
+void int8(const Model& model, const Product& p, int r0, int r1, int begin, int end) {
+  const Kernels& k = model.kernels;
+  const int64_t groups = p.in / kInt8Group, columns = end - begin;
+  const int each = p.pairs ? 2 : 1, rows = (r1 - r0) * each, first = begin / kPanelColumns, last = static_cast<int>(panel_count(end));
+  const auto multiply = [&](float* out, int64_t stride, bool accumulate) {
+    const int from = r0 * each;
+    if (p.laid != nullptr) return model.packed.gemm_int8_laid(p.rows * each, p.laid, from, from + rows, *p.weights, first, last, out, stride, accumulate);
+    model.packed.gemm_int8(rows, {p.x8.q + from * int64_t{p.in}, p.x8.scales + from * groups, p.x8.sums + from * groups * 2}, *p.weights, first, last, out, stride, accumulate);
+  };
+  float* y = p.y + r0 * p.stride + begin;
+  if (!p.pairs) return multiply(y, p.stride, p.accumulate);
+  float* sums = scratch32(static_cast<size_t>(rows * columns));
+  multiply(sums, columns, false);
+  for (int64_t r = 0; r < r1 - r0; r++, y += p.stride, sums += 2 * columns) {
+    k.add(sums, sums + columns, columns);
+    if (p.accumulate) k.add(y, sums, columns);
+    else std::memcpy(y, sums, static_cast<size_t>(columns) * sizeof(float));
+  }
+}
+
 void run_piece(const Model& model, const Product& p, int r0, int r1, int begin, int end) {
   const Kernels& k = model.kernels;
   float* y = p.y + r0 * p.stride;
@@ -85,23 +106,7 @@ void run_piece(const Model& model, const Product& p, int r0, int r1, int begin, 
       break;
     case Product::Kind::Expanded: expanded(model, p, r0, r1, begin, end); break;
     case Product::Kind::Bf16: bf16(model, p, r0, r1, begin, end); break;
-    case Product::Kind::Int8: {
-      const int64_t groups = p.in / kInt8Group, each = p.pairs ? 2 : 1, columns = end - begin;
-      const Int8Rows rows{p.x8.q + r0 * each * p.in, p.x8.scales + r0 * each * groups, p.x8.sums + r0 * each * groups * 2};
-      const int first = begin / kPanelColumns, last = static_cast<int>(panel_count(end));
-      if (!p.pairs) {
-        model.packed.gemm_int8(r1 - r0, rows, *p.weights, first, last, y + begin, p.stride, p.accumulate);
-        break;
-      }
-      float* sums = scratch32(static_cast<size_t>(2 * (r1 - r0) * columns));
-      model.packed.gemm_int8(2 * (r1 - r0), rows, *p.weights, first, last, sums, columns, false);
-      for (int64_t r = 0; r < r1 - r0; r++) {
-        float* target = y + r * p.stride + begin;
-        k.add(sums + 2 * r * columns, sums + (2 * r + 1) * columns, columns);
-        if (p.accumulate) k.add(target, sums + 2 * r * columns, columns);
-        else std::memcpy(target, sums + 2 * r * columns, static_cast<size_t>(columns) * sizeof(float));
-      }
-    }
+    case Product::Kind::Int8: int8(model, p, r0, r1, begin, end); break;
   }
   if (p.bias != nullptr)
     for (int r = 0; r < r1 - r0; r++) k.add(y + r * p.stride + begin, p.bias + begin, end - begin);
@@ -132,14 +137,17 @@ void run_products(Model& model, const std::vector<Product>& products) {
   const bool streams = products[0].rows <= kFewRows;
   double left = total;
   for (const Product& p : products) {
-    const int units = (p.columns + kUnit - 1) / kUnit, row_blocks = (p.rows + kRowBlock - 1) / kRowBlock;
+    const int units = (p.columns + kUnit - 1) / kUnit;
+    int row_blocks = (p.rows + kRowBlock - 1) / kRowBlock;
+    const int height = ((p.rows + row_blocks - 1) / row_blocks + kLaidRows - 1) / kLaidRows * kLaidRows;
+    row_blocks = (p.rows + height - 1) / height;
     const double unit_cost = cost(p) / row_blocks / units, share = total / (model.pool.size() * 4.0);
     for (int block = 0; block < row_blocks; block++)
       for (int unit = 0; unit < units;) {
         const double wanted = streams ? std::max(left / (model.pool.size() * 2.0), kSmallestPiece) : share;
         int count = std::clamp(static_cast<int>(wanted / unit_cost + 0.5), 1, units - unit);
         if (!streams && units - unit - count < count / 2) count = units - unit;
-        pieces.push_back({&p, block * kRowBlock, std::min(p.rows, (block + 1) * kRowBlock), unit * kUnit, std::min(p.columns, (unit + count) * kUnit)});
+        pieces.push_back({&p, block * height, std::min(p.rows, (block + 1) * height), unit * kUnit, std::min(p.columns, (unit + count) * kUnit)});
         unit += count;
         left -= count * unit_cost;
       }
@@ -157,6 +165,12 @@ T* typed(AlignedBuffer& buffer, size_t count) {
 
 }  // namespace
 
+void Input::set(const float* x, int rows, int width) {
+  x_ = x, rows_ = rows, width_ = width;
+  have16_ = int8_[0].have = int8_[1].have = false;
+  for (Laid& l : laid_) l.have = false;
+}
+
 const uint16_t* Input::bf16(const Model& model, ThreadPool& pool) {
   const int64_t depth = bf16_depth(width_);
   if (have16_) return reinterpret_cast<const uint16_t*>(bf16_.data());
@@ -168,44 +182,39 @@ const uint16_t* Input::bf16(const Model& model, ThreadPool& pool) {
   return out;
 }
 
-Int8Rows Input::int8(const Model& model, ThreadPool& pool) {
-  const size_t groups = static_cast<size_t>(width_ / kInt8Group), rows = static_cast<size_t>(rows_), width = static_cast<size_t>(width_);
-  int8_t* q = typed<int8_t>(int8_.q, rows * width);
-  float* scales = int8_.scales.reserve(rows * groups);
-  int32_t* sums = typed<int32_t>(int8_.sums, rows * groups * 2);
-  if (!int8_.have)
-    parallel_rows(pool, rows_, rows_ * static_cast<double>(width_) * 0.4, [&](int begin, int end) {
-      const size_t at = static_cast<size_t>(begin);
-      model.packed.quantize_rows(x_ + at * width, width_, end - begin, width_, q + at * width, scales + at * groups, sums + at * groups * 2);
+Int8Rows Input::int8(const Model& model, ThreadPool& pool, bool pairs) {
+  const size_t groups = static_cast<size_t>(width_ / kInt8Group), width = static_cast<size_t>(width_), each = pairs ? 2 : 1, rows = static_cast<size_t>(rows_) * each;
+  Narrow& n = int8_[pairs ? 1 : 0];
+  int8_t* q = typed<int8_t>(n.q, rows * width);
+  float* scales = n.scales.reserve(rows * groups);
+  int32_t* sums = typed<int32_t>(n.sums, rows * groups * 2);
+  if (!n.have)
+    parallel_rows(pool, rows_, static_cast<double>(rows * width) * 0.1, [&](int begin, int end) {
+      const float* x = x_ + static_cast<size_t>(begin) * width;
+      const size_t at = static_cast<size_t>(begin) * each;
+      if (pairs) model.packed.quantize_pairs(x, end - begin, width_, q + at * width, scales + at * groups, sums + at * groups * 2);
+      else model.packed.quantize_rows(x, width_, end - begin, width_, q + at * width, scales + at * groups, sums + at * groups * 2);
     });
-  int8_.have = true;
+  n.have = true;
   return {q, scales, sums};
 }
 
-Int8Rows Input::int8_pairs(const Model& model, ThreadPool& pool) {
-  const size_t groups = static_cast<size_t>(width_ / kInt8Group), rows = static_cast<size_t>(rows_), width = static_cast<size_t>(width_);
-  int8_t* q = typed<int8_t>(pairs_.q, 2 * rows * width);
-  float* scales = pairs_.scales.reserve(2 * rows * groups);
-  int32_t* sums = typed<int32_t>(pairs_.sums, 4 * rows * groups);
-  if (!pairs_.have)
-    parallel_rows(pool, rows_, rows_ * static_cast<double>(width_) * 0.8, [&](int begin, int end) {
-      float* rest = scratch32(width);
-      for (size_t r = static_cast<size_t>(begin); r < static_cast<size_t>(end); r++) {
-        const float* x = x_ + r * width;
-        const auto quantize = [&](const float* from, size_t row) {
-          model.packed.quantize_rows(from, width_, 1, width_, q + row * width, scales + row * groups, sums + row * groups * 2);
-        };
-        quantize(x, 2 * r);
-        for (size_t g = 0; g < groups; g++) {
-          const float scale = scales[2 * r * groups + g];
-          const int8_t* taken = q + 2 * r * width + g * kInt8Group;
-          for (size_t i = 0; i < kInt8Group; i++) rest[g * kInt8Group + i] = x[g * kInt8Group + i] - scale * static_cast<float>(taken[i]);
-        }
-        quantize(rest, 2 * r + 1);
-      }
-    });
-  pairs_.have = true;
-  return {q, scales, sums};
+uint8_t* Input::laid(const Model& model, ThreadPool& pool, const PackedWeights& w, bool pairs) {
+  const PackedKernels& k = model.packed;
+  const int rows = rows_ * (pairs ? 2 : 1);
+  if (rows > k.laid_rows) return nullptr;
+  const auto same = [&](const Laid& l) { return l.group == w.group && l.offset == w.offset && l.pairs == pairs; };
+  auto found = std::find_if(laid_.begin(), laid_.end(), same);
+  if (found == laid_.end()) found = laid_.insert(laid_.end(), {w.group, w.offset, pairs, false, {}});
+  uint8_t* memory = typed<uint8_t>(found->memory, static_cast<size_t>(k.laid_bytes(rows, w)));
+  if (found->have) return memory;
+  const Int8Rows source = int8(model, pool, pairs);
+  const int blocks = (rows + kLaidRows - 1) / kLaidRows;
+  parallel_rows(pool, blocks, static_cast<double>(rows) * width_ * 0.05, [&](int begin, int end) {
+    k.lay_out_rows(rows, source, w, begin * kLaidRows, std::min(rows, end * kLaidRows), memory);
+  });
+  found->have = true;
+  return memory;
 }
 
 void LinearOps::forward(Precision precision, Input& input, std::initializer_list<Output> outputs, const std::vector<AdapterSpan>& spans, float* const* low) {
@@ -229,7 +238,8 @@ void LinearOps::forward(Precision precision, Input& input, std::initializer_list
         if (p.kind == Product::Kind::Bf16) p.x16 = input.bf16(model_, model_.pool);
         if (p.kind == Product::Kind::Int8) {
           p.pairs = output.wide;
-          p.x8 = p.pairs ? input.int8_pairs(model_, model_.pool) : input.int8(model_, model_.pool);
+          p.laid = input.laid(model_, model_.pool, *p.weights, p.pairs);
+          if (p.laid == nullptr) p.x8 = input.int8(model_, model_.pool, p.pairs);
         }
       }
       first.push_back(p);
@@ -259,9 +269,12 @@ void LinearOps::forward(Precision precision, Input& input, std::initializer_list
       p.x = input.x() + static_cast<int64_t>(span.begin) * in;
       if (precision == Precision::Int8 && site->a8 != nullptr) {
         p.kind = Product::Kind::Int8, p.pairs = output.wide, p.weights = &site->a8->weights();
-        const Int8Rows x = p.pairs ? input.int8_pairs(model_, model_.pool) : input.int8(model_, model_.pool);
-        const int64_t row = static_cast<int64_t>(span.begin) * (p.pairs ? 2 : 1), groups = in / kInt8Group;
-        p.x8 = {x.q + row * in, x.scales + row * groups, x.sums + row * groups * 2};
+        if (span.count == rows) p.laid = input.laid(model_, model_.pool, *p.weights, p.pairs);
+        if (p.laid == nullptr) {
+          const Int8Rows x = input.int8(model_, model_.pool, p.pairs);
+          const int64_t row = static_cast<int64_t>(span.begin) * (p.pairs ? 2 : 1), groups = in / kInt8Group;
+          p.x8 = {x.q + row * in, x.scales + row * groups, x.sums + row * groups * 2};
+        }
         low8 += static_cast<size_t>(p.rows * p.columns);
       } else if (low16) {
         p.kind = Product::Kind::Bf16;

@@ -16,27 +16,36 @@ namespace tackroom {
 /** Rows of activations [rows, width], and on demand the same in bf16 or in 8 bits. */
 class Input {
  public:
-  void set(const float* x, int rows, int width) { x_ = x, rows_ = rows, width_ = width, have16_ = int8_.have = pairs_.have = false; }
+  void set(const float* x, int rows, int width);
   const float* x() const { return x_; }
   int rows() const { return rows_; }
   int width() const { return width_; }
   /** [rows][bf16_depth(width)]. */
   const uint16_t* bf16(const Model& model, ThreadPool& pool);
-  Int8Rows int8(const Model& model, ThreadPool& pool);
-  /** Two rows for each: the 8-bit form and, after it, that of what it leaves; together they carry about 15 bits. */
-  Int8Rows int8_pairs(const Model& model, ThreadPool& pool);
+  /**
+   * `pairs`: two rows for each, the 8-bit form and, after it, that of what it leaves; together they carry about 15 bits.
+   */
+  Int8Rows int8(const Model& model, ThreadPool& pool, bool pairs);
+  /** The same laid out for a matrix (see packed.h); null where the processor's product does that itself. */
+  uint8_t* laid(const Model& model, ThreadPool& pool, const PackedWeights& w, bool pairs);
 
  private:
   struct Narrow {
     bool have = false;
     AlignedBuffer q, scales, sums;
   };
+  struct Laid {
+    int group, offset;
+    bool pairs, have = false;
+    AlignedBuffer memory;
+  };
 
   const float* x_ = nullptr;
   int rows_ = 0, width_ = 0;
   bool have16_ = false;
   AlignedBuffer bf16_;
-  Narrow int8_, pairs_;
+  Narrow int8_[2];          // single rows, pairs
+  std::vector<Laid> laid_;  // a form of weights each
 };
 
 /**

@@ -123,7 +123,10 @@ class Model {
   Linear head;                 // of a tied model: its part has the embedding's weight
   Precision serving = Precision::Fp32, training = Precision::Fp32;
   /** Arithmetic of prompts where decoding is in 8 bits: with AMX bf16 is both faster for many rows and closer to the weights. */
-  Precision prompts() const { return serving == Precision::Int8 && packed.bf16_body == std::string_view("amx") ? Precision::Bf16 : serving; }
+  Precision prompts() const {
+    const bool tiles = packed.bf16_body != nullptr && std::string_view(packed.bf16_body) == "amx";
+    return serving == Precision::Int8 && tiles ? Precision::Bf16 : serving;
+  }
   std::string quantisation;  // the most common type of the file's matrices, "F32", "Q4_K", ...
 
  private:
@@ -140,6 +143,7 @@ class Model {
   size_t rope_half_;
   int rope_positions_ = 0;
   bool dense_ = true;
+  AlignedBuffer packed_;  // what the packed matrices stand in
   int64_t parameters_ = 0;
   std::unique_ptr<TensorSource> source_;      // held while a tensor is read from the file at run time
   const TensorView* embedding_rows_ = nullptr;  // packed models look tokens up in the file

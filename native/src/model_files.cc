@@ -92,7 +92,7 @@ class ModelLoader {
   }
 
   void choose_precision() {
-    const bool has_bf16 = packed_kernels().bf16_body != nullptr;
+    const bool has_bf16 = packed_kernels().bf16_gains;
     const bool narrow = common_ == TensorType::F16 || common_ == TensorType::BF16;
     const std::string& wanted = options_.precision;
     if (wanted == "auto") {
@@ -166,14 +166,21 @@ class ModelLoader {
     model_->parameters_ = count;
   }
 
+  /** All packed matrices in one piece of memory, in the order in which a token meets them. */
   void pack() {
     std::map<std::string, int64_t> counted;
+    size_t bytes = 0;
+    for (const Linear* linear : model_->linears())
+      for (const LinearPart& part : linear->parts)
+        if (part.weight == kAbsent) bytes += PackedMatrix::packed_bytes(*view(part.name + ".weight"));
+    auto* memory = reinterpret_cast<uint8_t*>(model_->packed_.reserve(bytes / sizeof(float)));
     for (Linear* linear : model_->linears())
       for (LinearPart& part : linear->parts) {
         if (part.weight != kAbsent) continue;
         const TensorView& tensor = *view(part.name + ".weight");
         if (!all_finite(tensor)) corrupt(part.name, "holds values that are not numbers");
-        part.packed = PackedMatrix::pack(tensor, model_->pool);
+        part.packed = PackedMatrix::pack(tensor, model_->pool, memory);
+        memory += part.packed->bytes();
         model_->dense_ = false;
         counted[part.name] = static_cast<int64_t>(part.out) * linear->in;
       }

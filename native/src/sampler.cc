@@ -47,17 +47,47 @@ void filter(std::vector<Candidate>& candidates, const SampleOptions& options) {
   while (candidates.size() > 1 && candidates.back().p < floor) candidates.pop_back();
 }
 
-/** Index of the first entry at which the running sum of `p` passes uniform * sum; never one of probability 0. */
+float value(const Candidate& candidate) { return candidate.p; }
+float value(float p) { return p; }
+
+/** The sum in double, in eight chains. */
 template <class Probability>
-size_t draw(size_t count, double uniform, Probability p) {
+double sum_of(const Probability* p, size_t count) {
+  double s[8] = {};
+  size_t i = 0;
+  for (; i + 8 <= count; i += 8)
+    for (size_t j = 0; j < 8; j++) s[j] += value(p[i + j]);
+  for (; i < count; i++) s[0] += value(p[i]);
+  return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+}
+
+/**
+ * Index of the first entry at which the running sum of `p` passes uniform * sum; never one of probability 0. Blocks first, then the
+ * entries of the block in which it happens.
+ */
+template <class Probability>
+size_t draw(const std::vector<Probability>& p, double uniform) {
+  constexpr size_t kBlock = 128;
+  thread_local std::vector<double> sums;
+  sums.clear();
   double total = 0;
-  for (size_t i = 0; i < count; i++) total += p(i);
+  for (size_t begin = 0; begin < p.size(); begin += kBlock) {
+    sums.push_back(sum_of(p.data() + begin, std::min(kBlock, p.size() - begin)));
+    total += sums.back();
+  }
   double left = uniform * total;
-  size_t last = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (p(i) <= 0) continue;
+  size_t block = 0;
+  for (size_t b = 0; b < sums.size(); b++) {
+    if (sums[b] <= 0) continue;
+    block = b;
+    if (left < sums[b]) break;
+    left -= sums[b];
+  }
+  size_t last = block * kBlock;
+  for (size_t i = last; i < std::min(p.size(), (block + 1) * kBlock); i++) {
+    if (value(p[i]) <= 0) continue;
     last = i;
-    left -= p(i);
+    left -= value(p[i]);
     if (left < 0) break;
   }
   return last;
@@ -67,7 +97,7 @@ int draw_filtered(const std::vector<float>& p, const SampleOptions& options, dou
   std::vector<Candidate> candidates(p.size());
   for (size_t i = 0; i < p.size(); i++) candidates[i] = {p[i], static_cast<int>(i)};
   filter(candidates, options);
-  return candidates[draw(candidates.size(), uniform, [&](size_t i) { return candidates[i].p; })].token;
+  return candidates[draw(candidates, uniform)].token;
 }
 
 }  // namespace
@@ -87,7 +117,7 @@ Sampled sample_token(const Kernels& kernels, const float* logits, int vocab, con
     scores = penalised.data();
   }
   const bool masked = !options.allowed.empty();
-  int token = masked ? best_allowed(scores, vocab, options.allowed) : static_cast<int>(std::max_element(scores, scores + vocab) - scores);
+  int token = masked ? best_allowed(scores, vocab, options.allowed) : kernels.argmax(scores, vocab);
   if (options.temperature > 0) {
     const float scale = static_cast<float>(1 / options.temperature);
     const double uniform = random_uniform(options.seed, static_cast<uint64_t>(position));
@@ -98,7 +128,7 @@ Sampled sample_token(const Kernels& kernels, const float* logits, int vocab, con
     for (size_t t = 0; masked && t < p.size(); t++)
       if (!is_allowed(options.allowed, t)) p[t] = 0;
     const bool filtered = options.top_k > 0 || options.top_p < 1 || options.min_p > 0;
-    token = filtered ? draw_filtered(p, options, uniform) : static_cast<int>(draw(p.size(), uniform, [&](size_t i) { return p[i]; }));
+    token = filtered ? draw_filtered(p, options, uniform) : static_cast<int>(draw(p, uniform));
   }
   return {token, token_logprob(kernels, logits, vocab, token, options.temperature)};
 }

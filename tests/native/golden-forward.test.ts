@@ -97,7 +97,8 @@ describeShared('forward pass against PyTorch', (shared) => {
       if (addon.cpuFeatures().bf16Body === '') skip('this processor has no bf16 products');
       const bf16 = await (await open('bf16')).logprobs(ids);
       expect(mean(bf16)).toBeLessThan(mean16);
-      expect(await served.logprobs(ids)).toEqual(bf16);
+      const training = served.info.trainingPrecision;
+      if (training === 'bf16') expect(await served.logprobs(ids)).toEqual(bf16);
     });
 
   it('an adapter of experts, one pair each', async () => {

@@ -45,18 +45,16 @@ void Forward::project_heads(int l) {
       model_.kernels.rope(heads, model_.rope_cos(rope, position), model_.rope_sin(rope, position), c.head_dim / 2, 1.0f);
     }
   };
-  parallel_rows(model_.pool, rows_, rows_ * c.q_width() * 0.5, [&](int begin, int end) {
-    for (int r = begin; r < end; r++) {
-      rotate(q_.data() + static_cast<size_t>(r) * static_cast<size_t>(c.q_width()), c.heads, layer.attention.q_norm, positions_[static_cast<size_t>(r)]);
-      rotate(k_.data() + static_cast<size_t>(r) * static_cast<size_t>(c.kv_width()), c.kv_heads, layer.attention.k_norm, positions_[static_cast<size_t>(r)]);
-    }
+  const size_t wide = static_cast<size_t>(c.q_width()), kv = static_cast<size_t>(c.kv_width());
+  parallel_rows(model_.pool, rows_, rows_ * (c.q_width() * 0.5 + c.kv_width() * 2.0), [&](int begin, int end) {
+    for (const Span& span : spans_)
+      for (int r = std::max(begin, span.begin); r < std::min(end, span.begin + span.count); r++) {
+        const size_t row = static_cast<size_t>(r);
+        rotate(q_.data() + row * wide, c.heads, layer.attention.q_norm, positions_[row]);
+        rotate(k_.data() + row * kv, c.kv_heads, layer.attention.k_norm, positions_[row]);
+        span.sequence->put(l, positions_[row], k_.data() + row * kv, v_.data() + row * kv);
+      }
   });
-  const size_t kv = static_cast<size_t>(c.kv_width());
-  for (const Span& span : spans_)
-    for (int i = 0; i < span.count; i++) {
-      const size_t row = static_cast<size_t>(span.begin + i);
-      span.sequence->put(l, span.position + i, k_.data() + row * kv, v_.data() + row * kv);
-    }
 }
 
 void Forward::attend(int layer) {

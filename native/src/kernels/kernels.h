@@ -120,6 +120,8 @@ struct Kernels {
   void (*geglu)(const float* gate, const float* up, float* out, int64_t n);
   void (*geglu_backward)(const float* dout, const float* gate, const float* up, float* dgate, float* dup, int64_t n);
 
+  /** Index of the largest of n > 0 numbers, the first of equals. */
+  int (*argmax)(const float* x, int n);
   SoftmaxStats (*softmax_stats)(const float* logits, int n, float scale);
   /** x = coefficient * exp(x * scale - lse), in place. */
   void (*softmax_scaled)(float* x, int n, float scale, float lse, float coefficient);

@@ -16,6 +16,8 @@ constexpr int kPanelColumns = 16;
 constexpr int kBf16Depth = 32;
 /** Inputs of the 8-bit path are quantised in groups of this many values. */
 constexpr int kInt8Group = 32;
+/** Rows of 8-bit activations are split over threads at multiples of this: whole blocks and whole tiles of every body. */
+constexpr int kLaidRows = 48;
 
 [[gnu::always_inline]] inline int64_t bf16_depth(int64_t k) { return (k + kBf16Depth - 1) / kBf16Depth * kBf16Depth; }
 [[gnu::always_inline]] inline int64_t panel_count(int64_t n) { return (n + kPanelColumns - 1) / kPanelColumns; }
@@ -51,7 +53,8 @@ struct Int8Rows {
 };
 
 struct PackedKernels {
-  const char* bf16_body;  // "amx", "avx512bf16", or null: no body, the precision bf16 is refused
+  const char* bf16_body;  // "amx", "avx512bf16", "avx512", or null: no body, the precision bf16 is refused
+  bool bf16_gains;        // bf16 is faster than fp32; otherwise it saves memory only
   const char* int8_body;  // "amx", "avx512vnni", "avx2", "portable"
 
   /** Rounds to nearest even into rows [m][bf16_depth(k)]; element (i, p) of x at x[i * row + p * column]. */
@@ -66,12 +69,23 @@ struct PackedKernels {
 
   /** Rounds to nearest even. `in` % 32 == 0. */
   void (*quantize_rows)(const float* x, int64_t row, int m, int in, int8_t* q, float* scales, int32_t* sums);
+  /** Two rows for each: row 2i is row i quantised, row 2i + 1 what that leaves of it. x [m][in]. */
+  void (*quantize_pairs)(const float* x, int m, int in, int8_t* q, float* scales, int32_t* sums);
   /**
    * C[m, columns of the panels] (+)= A W^T for the panels [begin, end) of w (bits 8 or 4); c points at column 16 * begin.
    * Every body gives the same bits: over the groups in ascending order acc = fma(dot - offset * sum, scale_w * scale_a, acc) and,
    * with minimums, acc = fma(minimum, scale_a * sum, acc). A call lays the rows out anew, so give it panels by the dozen.
    */
   void (*gemm_int8)(int m, const Int8Rows& a, const PackedWeights& w, int begin, int end, float* c, int64_t c_row, bool accumulate);
+  /**
+   * The same with rows laid out once for many calls: up to `laid_rows` rows (0: gemm_int8 is as good). lay_out_rows writes the rows
+   * [first, last) of m, `first` a multiple of kLaidRows, into laid_bytes(m, w) bytes on a 64-byte boundary, for every matrix with the
+   * width, group and offset of w. gemm_int8_laid multiplies the rows [first, last); c points at row `first` and column 16 * begin.
+   */
+  int laid_rows;
+  int64_t (*laid_bytes)(int m, const PackedWeights& w);
+  void (*lay_out_rows)(int m, const Int8Rows& a, const PackedWeights& w, int first, int last, uint8_t* laid);
+  void (*gemm_int8_laid)(int m, uint8_t* laid, int first, int last, const PackedWeights& w, int begin, int end, float* c, int64_t c_row, bool accumulate);
 
   /** Exact fp32 values: scale * (u - offset) rounded, then + minimum rounded. The rows of panel `panel`, row-major [16][in], stride `row`. */
   void (*expand_rows)(const PackedWeights& w, int panel, float* out, int64_t row);

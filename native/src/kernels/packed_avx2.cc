@@ -84,7 +84,7 @@ static void gemm_int8(int m, const Int8Rows& a, const PackedWeights& w, int begi
 
 void add_avx2_bodies(PackedKernels& table) {
   using namespace TACKROOM_ISA;
-  table = {nullptr, "avx2", rows_to_bf16, pack_bf16, nullptr, quantize_rows, gemm_int8, expand_rows, expand_depth, expand_bf16};
+  table = plain_table("avx2", gemm_int8);
 }
 
 }  // namespace tackroom

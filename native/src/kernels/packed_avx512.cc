@@ -67,25 +67,139 @@ static void pack_bf16(const float* b, int64_t row, int64_t column, int n, int k,
   }
 }
 
-static void quantize_rows(const float* x, int64_t row, int m, int in, int8_t* q, float* scales, int32_t* sums) {
+/** Lane g of the result: the reduction of vector g, of integers without a sign for `max`. */
+template <class Reduce>
+static inline __m128i reduce_four(const __m512i* v, Reduce reduce) {
+  const __m512i a = reduce(_mm512_unpacklo_epi32(v[0], v[1]), _mm512_unpackhi_epi32(v[0], v[1]));
+  const __m512i b = reduce(_mm512_unpacklo_epi32(v[2], v[3]), _mm512_unpackhi_epi32(v[2], v[3]));
+  const __m512i lanes = reduce(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
+  const __m512i halves = reduce(lanes, _mm512_shuffle_i64x2(lanes, lanes, 0x4e));
+  return _mm512_castsi512_si128(reduce(halves, _mm512_shuffle_i64x2(halves, halves, 0xb1)));
+}
+
+/** Quantises the first n <= 4 groups of x [4][2] vectors, and leaves in x what that loses where `Rest`. Groups from n on are zero. */
+template <bool Rest>
+static inline void quantize_groups(__m512* x, int n, int8_t* q, float* scales, int32_t* sums) {
   const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
-  for (int i = 0; i < m; i++)
-    for (int p = 0; p < in; p += kInt8Group, q += kInt8Group) {
-      const __m512 a = _mm512_loadu_ps(x + i * row + p), b = _mm512_loadu_ps(x + i * row + p + 16);
-      const __m512i high = _mm512_max_epu32(_mm512_and_si512(_mm512_castps_si512(a), magnitude), _mm512_and_si512(_mm512_castps_si512(b), magnitude));
-      const uint32_t top = _mm512_reduce_max_epu32(high);
-      float scale = from_bits(top) / 127.0f;
-      const __m512 inverse = _mm512_set1_ps(127.0f / from_bits(top));
-      if (top >= 0x7f800000) scale = __builtin_nanf("");
-      if (from_bits(top) < kLeastMagnitude) scale = 0;
-      const __mmask16 keep = scale > 0 ? 0xffff : 0;
-      const __m512i qa = _mm512_maskz_cvtps_epi32(keep, _mm512_mul_ps(a, inverse)), qb = _mm512_maskz_cvtps_epi32(keep, _mm512_mul_ps(b, inverse));
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(q), _mm512_cvtepi32_epi8(qa));
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(q + 16), _mm512_cvtepi32_epi8(qb));
-      *scales++ = scale;
-      *sums++ = _mm512_reduce_add_epi32(qa);
-      *sums++ = _mm512_reduce_add_epi32(qb);
+  __m512i high[4];
+#pragma GCC unroll 4
+  for (int g = 0; g < 4; g++)
+    high[g] = _mm512_max_epi32(_mm512_and_si512(_mm512_castps_si512(x[2 * g]), magnitude), _mm512_and_si512(_mm512_castps_si512(x[2 * g + 1]), magnitude));
+  const __m128i top = reduce_four(high, [](__m512i a, __m512i b) { return _mm512_max_epi32(a, b); });
+  const __m128 largest = _mm_castsi128_ps(top), limit = _mm_set1_ps(127.0f);
+  const __mmask8 finite = _mm_cmplt_epi32_mask(top, _mm_set1_epi32(0x7f800000)), some = _mm_cmpge_epi32_mask(top, _mm_castps_si128(_mm_set1_ps(kLeastMagnitude)));
+  __m128 scale = _mm_mask_div_ps(_mm_set1_ps(__builtin_nanf("")), finite, largest, limit);
+  scale = _mm_maskz_mov_ps(some, scale);
+  const __m128 inverse = _mm_maskz_div_ps(finite & some, limit, largest);
+  __m512i values[8];
+#pragma GCC unroll 4
+  for (int g = 0; g < 4; g++) {
+    const __m512 by = _mm512_permutexvar_ps(_mm512_set1_epi32(g), _mm512_castps128_ps512(inverse));
+    const __mmask16 keep = (finite & some) >> g & 1 ? 0xffff : 0;
+    values[2 * g] = _mm512_maskz_cvtps_epi32(keep, _mm512_mul_ps(x[2 * g], by));
+    values[2 * g + 1] = _mm512_maskz_cvtps_epi32(keep, _mm512_mul_ps(x[2 * g + 1], by));
+    if constexpr (Rest) {
+      const __m512 back = _mm512_permutexvar_ps(_mm512_set1_epi32(g), _mm512_castps128_ps512(scale));
+      x[2 * g] = _mm512_sub_ps(x[2 * g], _mm512_mul_ps(back, _mm512_cvtepi32_ps(values[2 * g])));
+      x[2 * g + 1] = _mm512_sub_ps(x[2 * g + 1], _mm512_mul_ps(back, _mm512_cvtepi32_ps(values[2 * g + 1])));
     }
+  }
+  const auto add = [](__m512i a, __m512i b) { return _mm512_add_epi32(a, b); };
+  const __mmask8 groups = static_cast<__mmask8>((1 << n) - 1);
+  _mm_mask_storeu_ps(scales, groups, scale);
+  _mm256_mask_storeu_epi32(sums, static_cast<__mmask8>((1 << 2 * n) - 1), _mm256_set_m128i(reduce_four(values + 4, add), reduce_four(values, add)));
+  for (int v = 0; v < 2 * n; v++) _mm_storeu_si128(reinterpret_cast<__m128i*>(q + 16 * v), _mm512_cvtepi32_epi8(values[v]));
+}
+
+/** Calls body(vectors, p, n) for every four groups of a row, the first of them at depth p, n of them there. */
+template <class Body>
+static inline void for_groups(const float* x, int in, Body body) {
+  for (int p = 0; p < in; p += 4 * kInt8Group) {
+    const int n = in - p < 4 * kInt8Group ? (in - p) / kInt8Group : 4;
+    __m512 v[8];
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++) v[i] = i < 2 * n ? _mm512_loadu_ps(x + p + 16 * i) : _mm512_setzero_ps();
+    body(v, p, n);
+  }
+}
+
+static void quantize_rows(const float* x, int64_t row, int m, int in, int8_t* q, float* scales, int32_t* sums) {
+  for (int i = 0; i < m; i++, x += row, q += in, scales += in / kInt8Group, sums += in / 16)
+    for_groups(x, in, [=](__m512* v, int p, int n) { quantize_groups<false>(v, n, q + p, scales + p / kInt8Group, sums + p / 16); });
+}
+
+static void quantize_pairs(const float* x, int m, int in, int8_t* q, float* scales, int32_t* sums) {
+  const int groups = in / kInt8Group;
+  for (int i = 0; i < m; i++, x += in, q += 2 * in, scales += 2 * groups, sums += 4 * groups)
+    for_groups(x, in, [=](__m512* v, int p, int n) {
+      quantize_groups<true>(v, n, q + p, scales + p / kInt8Group, sums + p / 16);
+      quantize_groups<false>(v, n, q + in + p, scales + groups + p / kInt8Group, sums + 2 * groups + p / 16);
+    });
+}
+
+/**
+ * bf16 products by fp32 arithmetic: a pair of depths becomes two vectors by a shift and a mask. Every sum is one chain over the depths in
+ * ascending order, so that a row's result does not depend on the block it falls into. a: fp32 rows [M][depth].
+ */
+template <int M, int P>
+static void tile(int64_t depth, const float* a, const uint16_t* b, int columns, float* c, int64_t c_row, bool accumulate) {
+  const __m512i upper = _mm512_set1_epi32(static_cast<int>(0xffff0000));
+  const int64_t panel = depth * kPanelColumns;
+  __m512 s[M][P];
+#pragma GCC unroll 12
+  for (int i = 0; i < M; i++)
+#pragma GCC unroll 8
+    for (int j = 0; j < P; j++) s[i][j] = _mm512_setzero_ps();
+  for (int64_t p = 0; p < depth; p += 2) {
+    __m512 v[P];
+#pragma GCC unroll 2
+    for (int half = 0; half < 2; half++) {
+#pragma GCC unroll 8
+      for (int j = 0; j < P; j++) {
+        const __m512i pair = _mm512_loadu_si512(b + j * panel + p * kPanelColumns);
+        v[j] = _mm512_castsi512_ps(half == 0 ? _mm512_slli_epi32(pair, 16) : _mm512_and_si512(pair, upper));
+      }
+#pragma GCC unroll 12
+      for (int i = 0; i < M; i++) {
+        const __m512 x = _mm512_set1_ps(a[i * depth + p + half]);
+#pragma GCC unroll 8
+        for (int j = 0; j < P; j++) s[i][j] = _mm512_fmadd_ps(x, v[j], s[i][j]);
+      }
+    }
+  }
+#pragma GCC unroll 12
+  for (int i = 0; i < M; i++)
+#pragma GCC unroll 8
+    for (int j = 0; j < P; j++) put_row(s[i][j], c + i * c_row + j * kPanelColumns, first_lanes(columns - j * kPanelColumns), accumulate);
+}
+
+/** M rows by all panels, P at a time and the rest one by one. */
+template <int M, int P>
+static void tile_panels(int64_t depth, const float* a, const uint16_t* b, int columns, float* c, int64_t c_row, bool accumulate) {
+  int n = 0;
+  for (; n + (P - 1) * kPanelColumns < columns; n += P * kPanelColumns) tile<M, P>(depth, a, b + n * depth, columns - n, c + n, c_row, accumulate);
+  for (; n < columns; n += kPanelColumns) tile<M, 1>(depth, a, b + n * depth, columns - n, c + n, c_row, accumulate);
+}
+
+static void gemm_bf16(int m, int columns, int k, const uint16_t* a, int64_t a_row, const uint16_t* b, float* c, int64_t c_row, bool accumulate) {
+  constexpr int kMostRows = 12;
+  const int64_t depth = bf16_depth(k);
+  float* rows = static_cast<float*>(packed_scratch(static_cast<size_t>(kMostRows * depth) * sizeof(float)));
+  for (int first = 0; first < m; first += kMostRows) {
+    const int count = m - first < kMostRows ? m - first : kMostRows;
+    for (int i = 0; i < count; i++)
+      for (int64_t p = 0; p < depth; p += 16) {
+        const __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(a + (first + i) * a_row + p));
+        _mm512_store_si512(rows + i * depth + p, _mm512_slli_epi32(_mm512_cvtepu16_epi32(words), 16));
+      }
+    float* out = c + first * c_row;
+    switch (count) {
+#define TACKROOM_TILE(M, P) case M: tile_panels<M, P>(depth, rows, b, columns, out, c_row, accumulate); break;
+      TACKROOM_TILE(1, 8) TACKROOM_TILE(2, 6) TACKROOM_TILE(3, 6) TACKROOM_TILE(4, 4) TACKROOM_TILE(5, 4) TACKROOM_TILE(6, 2)
+      TACKROOM_TILE(7, 2) TACKROOM_TILE(8, 2) TACKROOM_TILE(9, 2) TACKROOM_TILE(10, 2) TACKROOM_TILE(11, 2) TACKROOM_TILE(12, 2)
+#undef TACKROOM_TILE
+    }
+  }
 }
 
 /** The values of the depths 4j + e of a group, 16 columns, from its vector j of integers. */
@@ -143,7 +257,10 @@ void add_avx512_bodies(PackedKernels& table) {
   using namespace TACKROOM_ISA;
   table.rows_to_bf16 = rows_to_bf16;
   table.pack_bf16 = pack_bf16;
+  table.bf16_body = "avx512";
+  table.gemm_bf16 = gemm_bf16;
   table.quantize_rows = quantize_rows;
+  table.quantize_pairs = quantize_pairs;
   table.expand_rows = expand_rows;
   table.expand_depth = expand_depth;
   table.expand_bf16 = expand_bf16;

@@ -91,6 +91,7 @@ static void gemm_bf16(int m, int columns, int k, const uint16_t* a, int64_t a_ro
 
 void add_avx512bf16_bodies(PackedKernels& table) {
   table.bf16_body = "avx512bf16";
+  table.bf16_gains = true;
   table.gemm_bf16 = TACKROOM_ISA::gemm_bf16;
 }
 

@@ -54,7 +54,7 @@ static void gemm_int8(int m, const Int8Rows& a, const PackedWeights& w, int begi
 
 void add_portable_bodies(PackedKernels& table) {
   using namespace TACKROOM_ISA;
-  table = {nullptr, "portable", rows_to_bf16, pack_bf16, nullptr, quantize_rows, gemm_int8, expand_rows, expand_depth, expand_bf16};
+  table = plain_table("portable", gemm_int8);
 }
 
 }  // namespace tackroom

@@ -1,8 +1,8 @@
 /**
  * 8- and 4-bit products with VNNI: a block of R rows by one panel, its sums in registers.
  *
- * The integer sum of a group starts at -offset * sum(q), so the offset costs nothing. Rows are laid out once a call (see
- * int8_block_impl.h); a panel is read once for all blocks of a chunk of rows and stays in the first-level cache.
+ * The integer sum of a group starts at -offset * sum(q), so the offset costs nothing. Rows are laid out first (see int8_block_impl.h);
+ * a panel is read once for all blocks of a chunk of rows and stays in the first-level cache.
  */
 #include "int8_block_impl.h"
 
@@ -18,22 +18,17 @@ static inline __m512i quad_at(const int8_t* q) {
   return _mm512_set1_epi32(word);
 }
 
-/** The integers of the quads j and j + 1 (j even) of the 32 depths from p on. */
+/** The integers of the quad of depths p + 4j, 16 columns. */
 template <int Bits>
-static inline __attribute__((always_inline)) void load_quads(const uint8_t* panel, int p, int j, __m512i* first, __m512i* second) {
-  if constexpr (Bits == 8) {
-    *first = _mm512_loadu_si512(panel + p * 16 + 64 * j);
-    *second = _mm512_loadu_si512(panel + p * 16 + 64 * j + 64);
-  } else {
-    const __m512i v = _mm512_loadu_si512(panel + p * 8 + 32 * j), low = _mm512_set1_epi8(15);
-    *first = _mm512_and_si512(v, low);
-    *second = _mm512_and_si512(_mm512_srli_epi16(v, 4), low);
-  }
+static inline __attribute__((always_inline)) __m512i quads_at(const uint8_t* panel, int p, int j) {
+  if constexpr (Bits == 8) return _mm512_loadu_si512(panel + p * 16 + 64 * j);
+  const __m512i v = _mm512_loadu_si512(panel + p * 8 + 64 * (j / 2)), low = _mm512_set1_epi8(15);
+  return _mm512_and_si512(j % 2 == 0 ? v : _mm512_srli_epi16(v, 4), low);
 }
 
+/** The first `columns` columns are written. */
 template <int R, int Bits, int Group>
-static void panel_rows(const Int8Block& b, const PackedWeights& w, int panel, int rows, bool ahead, float* c, int64_t c_row, __mmask16 columns,
-                       bool accumulate) {
+static void panel_rows(const Int8Block& b, const PackedWeights& w, int panel, int rows, bool ahead, float* c, int64_t c_row, int columns, bool accumulate) {
   constexpr int kHalves = 32 / Group, kQuads = Group / 4;
   const uint8_t* data = w.data + panel * w.panel_bytes();
   const int8_t* q = b.q;
@@ -53,14 +48,11 @@ static void panel_rows(const Int8Block& b, const PackedWeights& w, int panel, in
 #pragma GCC unroll 16
       for (int r = 0; r < R; r++) dot[r] = _mm512_set1_epi32(b.shifts[at + r]);
       // Row after row for every quad of depths: the sums of the rows are independent, those of one row are a chain.
-#pragma GCC unroll 4
-      for (int j = h * kQuads; j < (h + 1) * kQuads; j += 2) {
-        __m512i first, second;
-        load_quads<Bits>(data, 32 * g, j, &first, &second);
+#pragma GCC unroll 8
+      for (int j = h * kQuads; j < (h + 1) * kQuads; j++) {
+        const __m512i u = quads_at<Bits>(data, 32 * g, j);
 #pragma GCC unroll 16
-        for (int r = 0; r < R; r++) dot[r] = _mm512_dpbusd_epi32(dot[r], first, quad_at(q + 32 * r + 4 * j));
-#pragma GCC unroll 16
-        for (int r = 0; r < R; r++) dot[r] = _mm512_dpbusd_epi32(dot[r], second, quad_at(q + 32 * r + 4 * j + 4));
+        for (int r = 0; r < R; r++) dot[r] = _mm512_dpbusd_epi32(dot[r], u, quad_at(q + 32 * r + 4 * j));
       }
 #pragma GCC unroll 16
       for (int r = 0; r < R; r++)
@@ -74,25 +66,24 @@ static void panel_rows(const Int8Block& b, const PackedWeights& w, int panel, in
   }
 #pragma GCC unroll 16
   for (int r = 0; r < R; r++)
-    if (r < rows) put_row(acc[r], c + r * c_row, columns, accumulate);
+    if (r < rows) put_row(acc[r], c + r * c_row, first_lanes(columns), accumulate);
 }
 
-using PanelRows = void (*)(const Int8Block&, const PackedWeights&, int, int, bool, float*, int64_t, __mmask16, bool);
-
-template <int R>
-static PanelRows panel_rows_for(const PackedWeights& w) {
-  if (w.bits == 8) return w.group == 32 ? panel_rows<R, 8, 32> : panel_rows<R, 8, 16>;
-  return w.group == 32 ? panel_rows<R, 4, 32> : panel_rows<R, 4, 16>;
-}
+using PanelRows = void (*)(const Int8Block&, const PackedWeights&, int, int, bool, float*, int64_t, int, bool);
 
 struct Shape {
   int rows;
   PanelRows body;
 };
 
-/** The block that takes `rows` rows at the least cost; the rows it has too many are zeros. */
-static Shape shape_for(int rows, const PackedWeights& w) {
-  switch (rows) {
+template <int R>
+static PanelRows panel_rows_for(const PackedWeights& w) {
+  if (w.bits == 8) return w.group == 32 ? panel_rows<R, 8, 32> : panel_rows<R, 8, 16>;
+  return w.group == 32 ? panel_rows<R, 4, 32> : panel_rows<R, 4, 16>;
+}
+/** The blocks in which m rows cost least; rows past the last are zeros. */
+static Shape shape_for(int m, const PackedWeights& w) {
+  switch (m) {
     case 1: return {1, panel_rows_for<1>(w)};
     case 2: return {2, panel_rows_for<2>(w)};
     case 3: return {3, panel_rows_for<3>(w)};
@@ -100,8 +91,43 @@ static Shape shape_for(int rows, const PackedWeights& w) {
     case 5:
     case 6: return {6, panel_rows_for<6>(w)};
     case 7:
-    case 8: return {8, panel_rows_for<8>(w)};
+    case 8:
+    case 13:
+    case 14:
+    case 15:
+    case 16: return {8, panel_rows_for<8>(w)};
     default: return {12, panel_rows_for<12>(w)};
+  }
+}
+
+static int64_t laid_bytes(int m, const PackedWeights& w) {
+  const int R = shape_for(m, w).rows;
+  return (m + R - 1) / R * int8_block_bytes(R, w);
+}
+
+static void lay_out_rows(int m, const Int8Rows& a, const PackedWeights& w, int first, int last, uint8_t* laid) {
+  const int R = shape_for(m, w).rows;
+  const int64_t bytes = int8_block_bytes(R, w);
+  for (int row = first; row < last; row += R)
+    fill_int8_block(int8_block_at(laid + row / R * bytes, R, w), a, row, last - row < R ? last - row : R, R, w);
+}
+
+/** Rows that meet each panel while it is in the first-level cache, and stay in the second meanwhile. */
+static void laid_chunk(const Shape& shape, uint8_t* laid, int rows, const PackedWeights& w, int begin, int end, float* c, int64_t c_row, bool accumulate) {
+  const int64_t bytes = int8_block_bytes(shape.rows, w);
+  for (int panel = begin; panel < end; panel++, c += kPanelColumns)
+    for (int row = 0; row < rows; row += shape.rows)
+      shape.body(int8_block_at(laid + row / shape.rows * bytes, shape.rows, w), w, panel, rows - row, row == 0, c + row * c_row, c_row,
+                 w.out - panel * kPanelColumns, accumulate);
+}
+
+static void gemm_int8_laid(int m, uint8_t* laid, int first, int last, const PackedWeights& w, int begin, int end, float* c, int64_t c_row,
+                           bool accumulate) {
+  const Shape shape = shape_for(m, w);
+  const int64_t bytes = int8_block_bytes(shape.rows, w), fit = kChunkBytes / bytes, blocks = fit < 1 ? 1 : fit;
+  for (int row = first; row < last; row += static_cast<int>(blocks) * shape.rows) {
+    const int64_t left = last - row, rows = left < blocks * shape.rows ? left : blocks * shape.rows;
+    laid_chunk(shape, laid + row / shape.rows * bytes, static_cast<int>(rows), w, begin, end, c + (row - first) * c_row, c_row, accumulate);
   }
 }
 
@@ -109,32 +135,25 @@ static Shape shape_for(int rows, const PackedWeights& w) {
 
 void gemm_int8_vnni(int m, const Int8Rows& a, const PackedWeights& w, int begin, int end, float* c, int64_t c_row, bool accumulate) {
   using namespace TACKROOM_ISA;
-  constexpr int kMost = 12;
-  const int64_t bytes = int8_block_bytes(kMost, w);
-  int64_t blocks = kChunkBytes / bytes;
-  if (blocks > (m + kMost - 1) / kMost) blocks = (m + kMost - 1) / kMost;
-  if (blocks < 1) blocks = 1;
-  uint8_t* memory = static_cast<uint8_t*>(packed_scratch(static_cast<size_t>(blocks * bytes)));
-  for (int first = 0; first < m; first += static_cast<int>(blocks) * kMost) {
-    const int left = m - first, count = left < blocks * kMost ? (left + kMost - 1) / kMost : static_cast<int>(blocks);
-    for (int x = 0; x < count; x++) {
-      const int rows = left - x * kMost < kMost ? left - x * kMost : kMost, R = shape_for(rows, w).rows;
-      fill_int8_block(int8_block_at(memory + x * bytes, R, w), a, first + x * kMost, rows, R, w);
-    }
-    for (int panel = begin; panel < end; panel++)
-      for (int x = 0; x < count; x++) {
-        const int rows = left - x * kMost < kMost ? left - x * kMost : kMost;
-        const Shape shape = shape_for(rows, w);
-        float* out = c + static_cast<int64_t>(first + x * kMost) * c_row + (panel - begin) * kPanelColumns;
-        const __mmask16 columns = first_lanes(w.out - panel * kPanelColumns);
-        shape.body(int8_block_at(memory + x * bytes, shape.rows, w), w, panel, rows, x == 0, out, c_row, columns, accumulate);
-      }
+  const Shape shape = shape_for(m, w);
+  const int64_t bytes = int8_block_bytes(shape.rows, w), fit = kChunkBytes / bytes, blocks = fit < 1 ? 1 : fit;
+  const int chunk = static_cast<int>(blocks) * shape.rows < m ? static_cast<int>(blocks) * shape.rows : m;
+  uint8_t* memory = static_cast<uint8_t*>(packed_scratch(static_cast<size_t>((chunk + shape.rows - 1) / shape.rows * bytes)));
+  for (int row = 0; row < m; row += chunk) {
+    const int rows = m - row < chunk ? m - row : chunk;
+    for (int r = 0; r < rows; r += shape.rows)
+      fill_int8_block(int8_block_at(memory + r / shape.rows * bytes, shape.rows, w), a, row + r, rows - r < shape.rows ? rows - r : shape.rows, shape.rows, w);
+    laid_chunk(shape, memory, rows, w, begin, end, c + row * c_row, c_row, accumulate);
   }
 }
 
 void add_vnni_bodies(PackedKernels& table) {
   table.int8_body = "avx512vnni";
   table.gemm_int8 = gemm_int8_vnni;
+  table.laid_rows = 1 << 30;
+  table.laid_bytes = TACKROOM_ISA::laid_bytes;
+  table.lay_out_rows = TACKROOM_ISA::lay_out_rows;
+  table.gemm_int8_laid = TACKROOM_ISA::gemm_int8_laid;
 }
 
 }  // namespace tackroom

@@ -84,6 +84,20 @@ static void geglu_backward(const float* dout, const float* gate, const float* up
   });
 }
 
+static int argmax(const float* x, int n) {
+  constexpr int kBlock = 512;
+  float best = -__builtin_inff();
+  int found = 0;
+  for (int begin = 0; begin < n; begin += kBlock) {
+    Vec top = set1(-__builtin_inff());
+    for_vectors(n - begin < kBlock ? n - begin : kBlock, [&](int64_t i, int c) { top = max(top, load_n(x + begin + i, c, -__builtin_inff())); });
+    const float highest = reduce_max(top);
+    if (highest > best) best = highest, found = begin;
+  }
+  while (found < n && x[found] != best) found++;
+  return found < n ? found : 0;
+}
+
 static SoftmaxStats softmax_stats(const float* logits, int n, float scale) {
   Vec top = set1(-__builtin_inff());
   for_vectors(n, [&](int64_t i, int c) { top = max(top, load_n(logits + i, c, -__builtin_inff())); });
