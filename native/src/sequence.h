@@ -17,6 +17,18 @@
 
 namespace tackroom {
 
+/** The keys and values of every layer, in one piece of memory. */
+struct SequenceCache {
+  AlignedBuffer memory;
+  std::vector<size_t> keys, values;  // where a layer's begin, in floats
+  int capacity = 0;                  // tokens; a multiple of the first capacity
+
+  float* keys_of(int layer) { return memory.data() + keys[static_cast<size_t>(layer)]; }
+  float* values_of(int layer) { return memory.data() + values[static_cast<size_t>(layer)]; }
+  const float* keys_of(int layer) const { return memory.data() + keys[static_cast<size_t>(layer)]; }
+  const float* values_of(int layer) const { return memory.data() + values[static_cast<size_t>(layer)]; }
+};
+
 class Sequence {
  public:
   Sequence(std::shared_ptr<Model> model, std::shared_ptr<Adapter> adapter, Precision precision);
@@ -29,17 +41,19 @@ class Sequence {
   void reserve(int positions);
   /** Writes the keys and values of one position of an attention layer, [kv_heads * head_dim] each. */
   void put(int layer, int position, const float* k, const float* v);
+  /** Brings what `put` will write for a position closer, while other work is done; a no-op in fp32. */
+  void fetch(int layer, int position);
   /** Makes the tokens whose keys and values were written part of the sequence. */
   void append(const int* ids, int count);
 
   /** Keys and values are in bf16. */
   bool narrow() const { return narrow_; }
-  const uint16_t* keys16(int layer, int kv_head) const { return cache16(keys_, layer) + kv_head * attention_key16(capacity_, model_->config.head_dim); }
-  const uint16_t* values16(int layer, int kv_head) const { return cache16(values_, layer) + kv_head * attention_value16(capacity_, model_->config.head_dim); }
-  const float* key_panels(int layer, int kv_head) const { return keys_[static_cast<size_t>(layer)].data() + static_cast<size_t>(kv_head) * stride_; }
-  const float* values(int layer, int kv_head) const { return values_[static_cast<size_t>(layer)].data() + static_cast<size_t>(kv_head) * stride_; }
+  const uint16_t* keys16(int layer, int kv_head) const { return narrow(cache_.keys_of(layer)) + kv_head * attention_key16(cache_.capacity, model_->config.head_dim); }
+  const uint16_t* values16(int layer, int kv_head) const { return narrow(cache_.values_of(layer)) + kv_head * attention_value16(cache_.capacity, model_->config.head_dim); }
+  const float* key_panels(int layer, int kv_head) const { return cache_.keys_of(layer) + static_cast<size_t>(kv_head) * stride(cache_); }
+  const float* values(int layer, int kv_head) const { return cache_.values_of(layer) + static_cast<size_t>(kv_head) * stride(cache_); }
   /** Inputs of a convolution layer, [capacity][hidden]. */
-  float* convolved(int layer) { return values_[static_cast<size_t>(layer)].data(); }
+  float* convolved(int layer) { return cache_.values_of(layer); }
   const std::vector<int>& tokens() const { return tokens_; }
   Adapter* adapter() const { return adapter_.get(); }
   const Model& model() const { return *model_; }
@@ -52,20 +66,22 @@ class Sequence {
   std::atomic<int> busy{0};
 
  private:
-  static const uint16_t* cache16(const std::vector<AlignedBuffer>& buffers, int layer) { return reinterpret_cast<const uint16_t*>(buffers[static_cast<size_t>(layer)].data()); }
+  static const uint16_t* narrow(const float* memory) { return reinterpret_cast<const uint16_t*>(memory); }
+  static uint16_t* narrow(float* memory) { return reinterpret_cast<uint16_t*>(memory); }
+  /** fp32: floats per kv head. */
+  size_t stride(const SequenceCache& cache) const { return static_cast<size_t>(cache.capacity) * static_cast<size_t>(model_->config.head_dim); }
   void put16(int layer, int position, const float* k, const float* v);
-  /** Copies the first `count` positions of `from` into caches of a larger or equal capacity. */
-  void copy_layers(const Sequence& from, int count, std::vector<AlignedBuffer>& keys, std::vector<AlignedBuffer>& values, int capacity) const;
+  SequenceCache make_cache(int capacity) const;
+  /** Copies the first `count` positions of this sequence into a cache of a larger or equal capacity. */
+  void copy_to(SequenceCache& cache, int count) const;
 
   std::shared_ptr<Model> model_;
   std::shared_ptr<Adapter> adapter_;
   Precision precision_;
   std::atomic<int> length_{0};
   bool narrow_;
-  int capacity_ = 0;   // a multiple of kFirstCapacity
-  size_t stride_ = 0;  // fp32: floats per kv head, capacity * head_dim
+  SequenceCache cache_;
   std::vector<int> tokens_;
-  std::vector<AlignedBuffer> keys_, values_;  // one a layer
 };
 
 }  // namespace tackroom

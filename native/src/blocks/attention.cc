@@ -9,6 +9,11 @@
 namespace tackroom {
 namespace {
 
+/** Asks for memory that will be read soon. */
+void fetch_ahead(const void* memory, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(static_cast<const char*>(memory) + at, 0, 2);
+}
+
 float* attention_scratch(int head_dim) {
   thread_local AlignedBuffer scratch;
   return scratch.reserve(static_cast<size_t>(attention_scratch_floats(head_dim)));
@@ -50,6 +55,7 @@ void Forward::project_heads(int l) {
     for (const Span& span : spans_)
       for (int r = std::max(begin, span.begin); r < std::min(end, span.begin + span.count); r++) {
         const size_t row = static_cast<size_t>(r);
+        if (span.count == 1) span.sequence->fetch(l, positions_[row]);
         rotate(q_.data() + row * wide, c.heads, layer.attention.q_norm, positions_[row]);
         rotate(k_.data() + row * kv, c.kv_heads, layer.attention.k_norm, positions_[row]);
         span.sequence->put(l, positions_[row], k_.data() + row * kv, v_.data() + row * kv);
@@ -112,6 +118,9 @@ void Forward::attend_block(int layer, const Span& span, int first, int count, in
     model_.packed.rows_to_bf16(args.q, row, 1, args.rows, c.head_dim, rows16);
     args.narrow = &model_.packed, args.q16 = rows16, args.probabilities16 = rows16 + kAttentionRows * depth;
     args.keys16 = sequence.keys16(layer, head / group), args.values16 = sequence.values16(layer, head / group);
+    // A single token computes little for what it reads: its values come while the scores are computed.
+    constexpr int64_t kMostAhead = 64 << 10;
+    if (span.count == 1) fetch_ahead(args.values16, std::min(kMostAhead, attention_value16(span.position + 1, c.head_dim) * 2));
   } else {
     args.key_panels = sequence.key_panels(layer, head / group);
     args.v = sequence.values(layer, head / group);

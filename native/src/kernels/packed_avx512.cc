@@ -173,12 +173,11 @@ static void tile(int64_t depth, const float* a, const uint16_t* b, int columns, 
     for (int j = 0; j < P; j++) put_row(s[i][j], c + i * c_row + j * kPanelColumns, first_lanes(columns - j * kPanelColumns), accumulate);
 }
 
-/** M rows by all panels, P at a time and the rest one by one. */
+/** M rows by the panels from column n on, P at a time, then half of that. */
 template <int M, int P>
-static void tile_panels(int64_t depth, const float* a, const uint16_t* b, int columns, float* c, int64_t c_row, bool accumulate) {
-  int n = 0;
+static void tile_panels(int n, int64_t depth, const float* a, const uint16_t* b, int columns, float* c, int64_t c_row, bool accumulate) {
   for (; n + (P - 1) * kPanelColumns < columns; n += P * kPanelColumns) tile<M, P>(depth, a, b + n * depth, columns - n, c + n, c_row, accumulate);
-  for (; n < columns; n += kPanelColumns) tile<M, 1>(depth, a, b + n * depth, columns - n, c + n, c_row, accumulate);
+  if constexpr (P > 1) tile_panels<M, P / 2>(n, depth, a, b, columns, c, c_row, accumulate);
 }
 
 static void gemm_bf16(int m, int columns, int k, const uint16_t* a, int64_t a_row, const uint16_t* b, float* c, int64_t c_row, bool accumulate) {
@@ -194,8 +193,8 @@ static void gemm_bf16(int m, int columns, int k, const uint16_t* a, int64_t a_ro
       }
     float* out = c + first * c_row;
     switch (count) {
-#define TACKROOM_TILE(M, P) case M: tile_panels<M, P>(depth, rows, b, columns, out, c_row, accumulate); break;
-      TACKROOM_TILE(1, 8) TACKROOM_TILE(2, 6) TACKROOM_TILE(3, 6) TACKROOM_TILE(4, 4) TACKROOM_TILE(5, 4) TACKROOM_TILE(6, 2)
+#define TACKROOM_TILE(M, P) case M: tile_panels<M, P>(0, depth, rows, b, columns, out, c_row, accumulate); break;
+      TACKROOM_TILE(1, 8) TACKROOM_TILE(2, 4) TACKROOM_TILE(3, 4) TACKROOM_TILE(4, 4) TACKROOM_TILE(5, 4) TACKROOM_TILE(6, 2)
       TACKROOM_TILE(7, 2) TACKROOM_TILE(8, 2) TACKROOM_TILE(9, 2) TACKROOM_TILE(10, 2) TACKROOM_TILE(11, 2) TACKROOM_TILE(12, 2)
 #undef TACKROOM_TILE
     }

@@ -10,7 +10,7 @@ namespace tackroom {
 namespace TACKROOM_ISA {
 
 constexpr int64_t kChunkBytes = 256 << 10;  // of rows laid out at once
-constexpr int kAhead = 4096;                // bytes of weights fetched before they are used
+constexpr int kAhead = 16384;               // bytes of weights fetched into the second-level cache before they are used
 
 static inline __m512i quad_at(const int8_t* q) {
   int32_t word;
@@ -26,9 +26,25 @@ static inline __attribute__((always_inline)) __m512i quads_at(const uint8_t* pan
   return _mm512_and_si512(j % 2 == 0 ? v : _mm512_srli_epi16(v, 4), low);
 }
 
+/** Which lines of the weights ahead a block fetches: with several blocks a panel the first two share them, so that memory is never idle. */
+enum class Fetch { none, even, odd, all };
+
+template <int Bits>
+static inline __attribute__((always_inline)) void fetch_group(const uint8_t* ahead, Fetch fetch) {
+  if (fetch == Fetch::none) return;
+  if (fetch == Fetch::all) {
+#pragma GCC unroll 8
+    for (int j = 0; j < Bits; j++) _mm_prefetch(reinterpret_cast<const char*>(ahead + 64 * j), _MM_HINT_T1);
+    return;
+  }
+  ahead += fetch == Fetch::odd ? 64 : 0;
+#pragma GCC unroll 4
+  for (int j = 0; j < Bits; j += 2) _mm_prefetch(reinterpret_cast<const char*>(ahead + 64 * j), _MM_HINT_T1);
+}
+
 /** The first `columns` columns are written. */
 template <int R, int Bits, int Group>
-static void panel_rows(const Int8Block& b, const PackedWeights& w, int panel, int rows, bool ahead, float* c, int64_t c_row, int columns, bool accumulate) {
+static void panel_rows(const Int8Block& b, const PackedWeights& w, int panel, int rows, Fetch fetch, float* c, int64_t c_row, int columns, bool accumulate) {
   constexpr int kHalves = 32 / Group, kQuads = Group / 4;
   const uint8_t* data = w.data + panel * w.panel_bytes();
   const int8_t* q = b.q;
@@ -37,9 +53,7 @@ static void panel_rows(const Int8Block& b, const PackedWeights& w, int panel, in
 #pragma GCC unroll 16
   for (int r = 0; r < R; r++) acc[r] = _mm512_setzero_ps();
   for (int g = 0; g < w.in / 32; g++, q += 32 * R) {
-    if (ahead)
-#pragma GCC unroll 8
-      for (int j = 0; j < Bits; j++) _mm_prefetch(reinterpret_cast<const char*>(data + 64 * Bits * g + kAhead + 64 * j), _MM_HINT_T0);
+    fetch_group<Bits>(data + 64 * Bits * g + kAhead, fetch);
 #pragma GCC unroll 2
     for (int h = 0; h < kHalves; h++, index += kPanelColumns) {
       const __m512 scale = factors(w.wide_scales, w.scales, index);
@@ -69,7 +83,7 @@ static void panel_rows(const Int8Block& b, const PackedWeights& w, int panel, in
     if (r < rows) put_row(acc[r], c + r * c_row, first_lanes(columns), accumulate);
 }
 
-using PanelRows = void (*)(const Int8Block&, const PackedWeights&, int, int, bool, float*, int64_t, int, bool);
+using PanelRows = void (*)(const Int8Block&, const PackedWeights&, int, int, Fetch, float*, int64_t, int, bool);
 
 struct Shape {
   int rows;
@@ -112,12 +126,14 @@ static void lay_out_rows(int m, const Int8Rows& a, const PackedWeights& w, int f
     fill_int8_block(int8_block_at(laid + row / R * bytes, R, w), a, row, last - row < R ? last - row : R, R, w);
 }
 
+static Fetch fetch_of(int block, bool several) { return !several ? Fetch::all : block == 0 ? Fetch::even : block == 1 ? Fetch::odd : Fetch::none; }
+
 /** Rows that meet each panel while it is in the first-level cache, and stay in the second meanwhile. */
 static void laid_chunk(const Shape& shape, uint8_t* laid, int rows, const PackedWeights& w, int begin, int end, float* c, int64_t c_row, bool accumulate) {
   const int64_t bytes = int8_block_bytes(shape.rows, w);
   for (int panel = begin; panel < end; panel++, c += kPanelColumns)
     for (int row = 0; row < rows; row += shape.rows)
-      shape.body(int8_block_at(laid + row / shape.rows * bytes, shape.rows, w), w, panel, rows - row, row == 0, c + row * c_row, c_row,
+      shape.body(int8_block_at(laid + row / shape.rows * bytes, shape.rows, w), w, panel, rows - row, fetch_of(row / shape.rows, rows > shape.rows), c + row * c_row, c_row,
                  w.out - panel * kPanelColumns, accumulate);
 }
 
