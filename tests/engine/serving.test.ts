@@ -150,6 +150,7 @@ describe('answers held to a schema', () => {
       const { message, finish_reason } = answerOf(reply.text);
       expect(finish_reason).toBe('stop');
       expect(satisfies(JSON.parse(message.content), parameters)).toBe(true);
+      expect(message.content).toBe(message.content.trim());
     }
   });
 

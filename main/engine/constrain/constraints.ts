@@ -13,7 +13,7 @@ import { Vocabulary } from './vocabulary.js';
 const MOST_MACHINES = 16;
 const TOKENS_A_TURN = 2048;
 
-/** White space around a whole value. */
+/** White space within and after a call. An answer in JSON has none around it. */
 const blank = repeat(set([0x20, 0x20], [0x0a, 0x0a]), 0, 2);
 
 export class Constraints {
@@ -33,7 +33,7 @@ export class Constraints {
     const strict = params.constrain === 'tools' && tools.length > 0;
     if (!strict && jsonSchema === undefined) return undefined;
     const key = JSON.stringify([
-      strict && tools.map(({ function: f }) => [f.name, f.parameters]),
+      tools.map(({ function: f }) => [f.name, strict && f.parameters]),
       params.strictTools,
       jsonSchema,
     ]);
@@ -61,7 +61,7 @@ export class Constraints {
     const bodies = tools.map((tool) => callBody(tool, binds(tool)));
     const close = frame && bytes(utf8(frame.close), true);
     if (jsonSchema === undefined) return textWith(utf8(frame!.open), sequence(blank, choice(...bodies), blank, close!));
-    const value = sequence(blank, schemaGrammar(jsonSchema, 'the response format'), blank);
+    const value = schemaGrammar(jsonSchema, 'the response format');
     if (!frame || bodies.length === 0) return value;
     const call = sequence(bytes(utf8(frame.open), true), blank, choice(...bodies), blank, close!, blank);
     return choice(value, repeat(call, 1, Number.POSITIVE_INFINITY));
