@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ChatMessage, Sampling, ToolDefinition } from '../engine/protocol.js';
 import { HttpError } from './http-error.js';
+import { unservedField } from './unserved-fields.js';
 
 const Part = z.looseObject({ type: z.string(), text: z.string().optional() });
 const Message = z.looseObject({
@@ -97,8 +98,15 @@ export function parseChatRequest(raw: Record<string, unknown>): ChatRequest {
   };
 }
 
-/** The engine reads text: throws 400 for images and the like. */
+/** The engine reads text: throws 400 for images and the like, and for a field that it would have to disregard. */
 export function checkForEngine(request: ChatRequest): void {
+  const field = unservedField(request.raw, request.tools.length > 0);
+  if (field !== undefined)
+    throw new HttpError(
+      400,
+      'UNSUPPORTED',
+      `This model's engine cannot do what \`${field}\` asks for: leave the field out.`,
+    );
   for (const message of request.messages)
     if (Array.isArray(message.content))
       for (const part of message.content)
