@@ -1,12 +1,14 @@
 #include "file_io.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 
@@ -32,11 +34,40 @@ std::string parent_of(const std::string& path) {
   return parent.empty() ? "." : parent.string();
 }
 
+constexpr const char* kStaging = ".tmp-";
+constexpr const char* kAside = ".old";
+
+std::string without_slash(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
 std::string staging_name(const std::string& target) {
   static unsigned serial = 0;
-  std::string base = target;
-  while (base.size() > 1 && base.back() == '/') base.pop_back();
-  return base + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(__atomic_fetch_add(&serial, 1, __ATOMIC_RELAXED));
+  return without_slash(target) + kStaging + std::to_string(::getpid()) + "-" + std::to_string(__atomic_fetch_add(&serial, 1, __ATOMIC_RELAXED));
+}
+
+/** The process of a staging name's end, "PID-SERIAL" or "PID-SERIAL.old"; 0 for any other text. */
+pid_t owner_of(const std::string& end) {
+  int pid = 0, length = 0;
+  unsigned serial = 0;
+  if (end.empty() || end[0] < '0' || end[0] > '9' || std::sscanf(end.c_str(), "%9d-%9u%n", &pid, &serial, &length) != 2) return 0;
+  const std::string rest = end.substr(static_cast<size_t>(length));
+  return rest.empty() || rest == kAside ? pid : 0;
+}
+
+/** Removes what saves of ended processes left beside `target`; a target that had stepped aside and was never replaced comes back. */
+void remove_abandoned(const std::string& target) {
+  const fs::path whole = without_slash(target);
+  const std::string stem = whole.filename().string() + kStaging;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(parent_of(whole.string()), ignored)) {
+    const std::string name = entry.path().filename().string();
+    const pid_t pid = name.rfind(stem, 0) == 0 ? owner_of(name.substr(stem.size())) : 0;
+    if (pid <= 0 || ::kill(pid, 0) == 0 || errno != ESRCH) continue;
+    if (name.ends_with(kAside) && !fs::exists(whole, ignored)) fs::rename(entry.path(), whole, ignored);
+    else fs::remove_all(entry.path(), ignored);
+  }
 }
 
 }  // namespace
@@ -73,6 +104,7 @@ void rename_durably(const std::string& from, const std::string& to) {
 }
 
 AtomicFolder::AtomicFolder(const std::string& target) : target_(target), staging_(staging_name(target)) {
+  remove_abandoned(target);
   std::error_code error;
   fs::create_directories(staging_, error);
   if (error) fail("IO", "Could not create %s: %s.", staging_.c_str(), error.message().c_str());
@@ -108,6 +140,13 @@ void keep_others(const fs::path& from, const fs::path& to, bool top) {
 
 }  // namespace
 
+void AtomicFolder::copy(const std::string& file) {
+  const MappedFile from(file, "IO");
+  FileWriter to((fs::path(staging_) / fs::path(file).filename()).string());
+  to.write(from.data(), from.size());
+  to.close();
+}
+
 void AtomicFolder::commit() {
   std::error_code error;
   sync_folder(staging_);
@@ -123,7 +162,7 @@ void AtomicFolder::commit() {
   }
 #endif
   // A file system that cannot exchange folders: the old one steps aside, and a kill between the two leaves it there.
-  const std::string aside = staging_ + ".old";
+  const std::string aside = staging_ + kAside;
   rename_durably(target_, aside);
   rename_durably(staging_, target_);
   fs::remove_all(aside, error);

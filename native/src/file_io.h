@@ -41,13 +41,15 @@ class FileWriter {
 /**
  * A folder that appears complete or not at all: files are written to `path()`, a sibling, and `commit` renames it over
  * the target. A target that already holds other files (a tokenizer beside the weights) keeps them: they are linked into the
- * new folder, and the two folders change places in one step.
+ * new folder, and the two folders change places in one step. Siblings that a killed process left are removed first.
  */
 class AtomicFolder {
  public:
   explicit AtomicFolder(const std::string& target);
   ~AtomicFolder();
   const std::string& path() const { return staging_; }
+  /** Copies a file into the folder under its own name. */
+  void copy(const std::string& file);
   void commit();
 
  private:
