@@ -53,7 +53,7 @@ const KNOWN = new Set<string>(ERROR_CODES);
 const HINTS: Partial<Record<ErrorCode, string>> = {
   ADDON_MISSING: 'Run: npm run setup',
   MODEL_NOT_FOUND: 'Name a folder with config.json, model.safetensors and tokenizer.json.',
-  MODEL_UNSUPPORTED: 'Use a model of a supported architecture; `tackroom models list` shows what is there.',
+  MODEL_UNSUPPORTED: 'docs/engine.md lists the architectures and element types that the engine reads.',
   MODEL_CORRUPT: 'Copy or download the model again; the file is left as it is.',
   ADAPTER_CORRUPT: 'Copy or train the adapter again; the file is left as it is.',
   ADAPTER_MISMATCH: 'Use the adapter with the base model it was trained on.',

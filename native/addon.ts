@@ -50,6 +50,8 @@ export interface ModelInfo {
   tied: boolean;
   /** Weights in memory. */
   bytes: number;
+  /** Weights that decoding one token of one sequence reads. */
+  stepBytes: number;
   /** What one token of one sequence takes in the cache. */
   kvBytesPerToken: number;
   /** Most common type of the file's matrices: F32, BF16, Q8_0, Q4_K, ... */
@@ -312,8 +314,8 @@ export interface NativeModel {
   planTraining(options: PlanOptions, speeds?: Partial<Calibration>): TrainPlan;
   /** Runs one layer of each kind and the head on some tokens and measures their speed; an adapter of `rank` (default 32). */
   calibrate(rank?: number): Promise<Calibration>;
-  /** Writes a Hugging Face folder (config.json + model.safetensors), atomically. dtype of the file. */
-  save(dir: string, dtype?: 'F32' | 'BF16'): Promise<void>;
+  /** Writes a Hugging Face folder (config.json + model.safetensors + copies of `beside`), atomically. dtype of the file. */
+  save(dir: string, dtype?: 'F32' | 'BF16', beside?: readonly string[]): Promise<void>;
   free(): void;
 }
 
@@ -325,6 +327,10 @@ export interface NativeAddon {
   initModel(config: Record<string, unknown>, options: { seed: number; std: number; threads?: number }): NativeModel;
   /** Describes a Hugging Face folder or a .gguf file. */
   inspectModel(path: string): ModelSummary;
+  /** Bytes a second of reading a buffer of `bytes` (at most 2^30) with all threads; takes half a second. */
+  readBandwidth(bytes: number, options?: { threads?: number }): number;
+  /** Throws what loadModel would throw of the files' tables: architecture, element types, names and shapes. Reads no weight. */
+  checkModel(path: string): void;
   /** Blocks of a GGUF type ("Q4_K", "BF16", ...) as `count` fp32 values. For tests. */
   dequantize(type: string, blocks: Uint8Array, count: number): Float32Array;
 }

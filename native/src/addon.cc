@@ -7,6 +7,7 @@
 #include "napi_values.h"
 #include "objects.h"
 #include "quants.h"
+#include "read_bandwidth.h"
 
 namespace tackroom {
 namespace {
@@ -122,6 +123,20 @@ Napi::Value inspect(const Napi::CallbackInfo& info) {
   });
 }
 
+Napi::Value read_speed(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] {
+    const int bytes = integer_of(info[0], "The number of bytes", 1, 1 << 30);
+    return Napi::Number::New(info.Env(), read_bandwidth(static_cast<size_t>(bytes), threads_of(options_of(info.Env(), info[1], "The options"))));
+  });
+}
+
+Napi::Value check_model(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    Model::check(text_of(info[0], "The path"));
+    return info.Env().Undefined();
+  });
+}
+
 Napi::Object initialise(Napi::Env env, Napi::Object exports) {
   auto* data = new AddonData();
   data->model = Napi::Persistent(ModelObject::define(env));
@@ -133,6 +148,8 @@ Napi::Object initialise(Napi::Env env, Napi::Object exports) {
   exports.Set("loadModel", Napi::Function::New(env, load_model, "loadModel"));
   exports.Set("initModel", Napi::Function::New(env, init_model, "initModel"));
   exports.Set("inspectModel", Napi::Function::New(env, inspect, "inspectModel"));
+  exports.Set("readBandwidth", Napi::Function::New(env, read_speed, "readBandwidth"));
+  exports.Set("checkModel", Napi::Function::New(env, check_model, "checkModel"));
   exports.Set("dequantize", Napi::Function::New(env, dequantize_values, "dequantize"));
   return exports;
 }

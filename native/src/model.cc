@@ -184,11 +184,29 @@ void Model::repack() {
   });
 }
 
+namespace {
+
+/** What the forward products of a linear layer read. */
+size_t product_bytes(const Linear& linear) {
+  size_t total = 0;
+  for (const LinearPart& part : linear.parts) total += part.panels.size() * sizeof(float) + (part.packed == nullptr ? 0 : part.packed->bytes());
+  return total;
+}
+
+}  // namespace
+
 size_t Model::bytes() const {
   size_t total = weights.floats() * sizeof(float);
-  for (const Linear* linear : linears())
-    for (const LinearPart& part : linear->parts) total += part.panels.size() * sizeof(float) + (part.packed == nullptr ? 0 : part.packed->bytes());
+  for (const Linear* linear : linears()) total += product_bytes(*linear);
   return total;
+}
+
+size_t Model::step_bytes() const {
+  size_t total = 0, of_experts = 0;
+  for (const Linear* linear : linears()) total += product_bytes(*linear);
+  for (const Layer& layer : layers)
+    for (size_t e = 0; e < layer.experts.down.size(); e++) of_experts += product_bytes(layer.experts.gate_up[e]) + product_bytes(layer.experts.down[e]);
+  return of_experts == 0 ? total : total - of_experts + of_experts * static_cast<size_t>(config.experts_used) / static_cast<size_t>(config.experts);
 }
 
 void Model::embed(int id, float* out) const {
@@ -196,18 +214,6 @@ void Model::embed(int id, float* out) const {
   if (embedding != kAbsent) std::memcpy(out, at(embedding) + static_cast<size_t>(id) * hidden, hidden * sizeof(float));
   else read_rows(*embedding_rows_, id, 1, out, config.hidden);
   if (config.embedding_scale != 1) kernels.scale(out, config.embedding_scale, config.hidden);
-}
-
-void Model::require(Precision precision) const {
-  if (precision == Precision::Fp32) return;
-  if (precision == Precision::Bf16 && packed.bf16_body == nullptr)
-    fail("MODEL_UNSUPPORTED", "The precision bf16 has no body for %s on this processor (it needs AVX512-BF16 or AMX).", linears().front()->parts[0].name.c_str());
-  for (const Linear* linear : linears())
-    for (const LinearPart& part : linear->parts) {
-      const int bits = part.packed == nullptr ? 32 : part.packed->weights().bits;
-      if (bits == 32 || (precision == Precision::Int8 && bits == 16))
-        fail("MODEL_UNSUPPORTED", "The precision %s has no body for %s, which is held in %d bits.", precision_name(precision), part.name.c_str(), bits);
-    }
 }
 
 void Model::set_ropes(const std::vector<float>& factors) {

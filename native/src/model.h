@@ -77,7 +77,7 @@ struct Layer {
 
 struct LoadOptions {
   int threads = 0;  // 0: number of cores
-  /** "fp32", "bf16", "int8", or "auto": int8 for quantised files, bf16 for large 16-bit ones where the processor has it. */
+  /** "fp32", "bf16", "int8", or "auto": int8 for quantised files, bf16 for large 16-bit ones where that is faster. */
   std::string precision = "auto";
   /** Every weight dense in fp32, for training all of them. */
   bool trainable = false;
@@ -87,16 +87,18 @@ class Model {
  public:
   /** Reads a Hugging Face folder or a GGUF file. */
   static std::shared_ptr<Model> load(const std::string& path, const LoadOptions& options);
+  /** Throws what `load` throws of the files' tables: architecture, element types, names and shapes. Reads no weight. */
+  static void check(const std::string& path);
   /** Normal(0, std) weights, residual projections divided by sqrt(2 * layers), norms 1 (less the offset), biases 0. */
   static std::shared_ptr<Model> initialise(const ModelConfig& config, uint64_t seed, double std, int threads);
 
-  /** Throws MODEL_UNSUPPORTED naming the first tensor that has no body for this precision on this processor. */
-  void require(Precision precision) const;
-  /** Throws BAD_ARGUMENT unless all weights are dense. */
-  void save(const std::string& dir, bool bf16) const;
+  /** `beside`: files to copy into the folder. Throws BAD_ARGUMENT unless all weights are dense. */
+  void save(const std::string& dir, bool bf16, const std::vector<std::string>& beside = {}) const;
   /** Brings the panels of dense matrices up to date after a weight update. */
   void repack();
   size_t bytes() const;
+  /** Weights that decoding one token of one sequence reads. */
+  size_t step_bytes() const;
   int64_t parameters() const { return parameters_; }
   bool dense() const { return dense_; }
   const float* at(size_t offset) const { return weights.at(offset); }

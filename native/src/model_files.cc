@@ -34,7 +34,8 @@ class ModelLoader {
  public:
   ModelLoader(const std::string& path, const LoadOptions& options) : options_(options), source_(TensorSource::open(path)) {}
 
-  std::shared_ptr<Model> run() {
+  /** Everything that can be told from config and tables: no weight is read, no memory taken. */
+  void plan() {
     const ModelConfig config = parse_config(source_->config(), source_->origin(), "MODEL_CORRUPT");
     survey();
     choose_precision();
@@ -42,9 +43,13 @@ class ModelLoader {
     model_->lay_out([this](const std::string& name) { return is_dense(name); });
     model_->quantisation = type_name(common_);
     model_->serving = serving_, model_->training = training_;
-    if (training_ == Precision::Bf16 && model_->packed.bf16_body == nullptr) model_->training = Precision::Fp32;
     check_shapes();
     refuse_unused();
+    check_precision();
+  }
+
+  std::shared_ptr<Model> run() {
+    plan();
     model_->weights.allocate();
     read_small();
     pack();
@@ -52,17 +57,16 @@ class ModelLoader {
     if (total_ >= kSmallModel) model_->pool.worth_sharing = 6e3;
     std::vector<float> factors;
     if (const TensorView* view = source_->find("rope_freqs.weight")) {
-      factors.resize(static_cast<size_t>(config.head_dim) / 2);
-      if (view->rows() * view->columns() != config.head_dim / 2) corrupt("rope_freqs.weight", "has the wrong size");
+      factors.resize(static_cast<size_t>(model_->config.head_dim) / 2);
+      if (view->rows() * view->columns() != model_->config.head_dim / 2) corrupt("rope_freqs.weight", "has the wrong size");
       read_rows(*view, 0, view->rows(), factors.data(), view->columns());
     }
     model_->set_ropes(factors);
     if (model_->embedding == kAbsent) {
       model_->embedding_rows_ = view("model.embed_tokens.weight");
+      if (!all_finite(*model_->embedding_rows_)) corrupt("model.embed_tokens.weight", "holds values that are not numbers");
       model_->source_ = std::move(source_);
     }
-    model_->require(model_->serving);
-    model_->require(model_->training);
     return model_;
   }
 
@@ -139,6 +143,21 @@ class ModelLoader {
     if (model_->embedding == kAbsent) check_shape("model.embed_tokens.weight", {model_->config.vocab, model_->config.hidden});
   }
 
+  /** Of a precision that was asked for: whether the processor and every matrix of the file have products for it. */
+  void check_precision() const {
+    if (serving_ == Precision::Bf16 && packed_kernels().bf16_body == nullptr)
+      fail("BAD_ARGUMENT", "The precision bf16 needs a processor with AVX-512; use fp32 or auto here.");
+    if (serving_ != Precision::Int8) return;
+    if (!quantised_)
+      fail("BAD_ARGUMENT", "The weights of %s are not quantised but %s, and the precision int8 is for quantised files; use fp32, bf16 or auto.",
+           source_->origin().c_str(), type_name(common_));
+    for (const Linear* linear : model_->linears())
+      for (const LinearPart& part : linear->parts)
+        if (const TensorView* tensor = view(part.name + ".weight"); !tensor->quantised())
+          fail("MODEL_UNSUPPORTED", "%s holds %s as %s among quantised matrices, which the precision int8 does not read; use fp32 or bf16.",
+               source_->origin().c_str(), part.name.c_str(), type_name(tensor->type));
+  }
+
   /** A tensor nobody reads means that the config describes another model, with fewer layers for instance. */
   void refuse_unused() const {
     for (const auto& [name, tensor] : source_->tensors())
@@ -200,7 +219,13 @@ class ModelLoader {
 
 std::shared_ptr<Model> Model::load(const std::string& path, const LoadOptions& options) { return ModelLoader(path, options).run(); }
 
-void Model::save(const std::string& dir, bool bf16) const {
+void Model::check(const std::string& path) {
+  LoadOptions options;
+  options.threads = 1;
+  ModelLoader(path, options).plan();
+}
+
+void Model::save(const std::string& dir, bool bf16, const std::vector<std::string>& beside) const {
   if (!dense_) fail("BAD_ARGUMENT", "A model that is held quantised or in 16 bits cannot be saved; load it with all weights trainable.");
   Json source = config.source;
   const char* dtype = bf16 ? "bfloat16" : "float32";
@@ -217,6 +242,7 @@ void Model::save(const std::string& dir, bool bf16) const {
   file.write(text.data(), text.size());
   file.close();
   write_safetensors(folder.path() + "/model.safetensors", weights, bf16 ? FileType::BF16 : FileType::F32);
+  for (const std::string& path : beside) folder.copy(path);
   folder.commit();
 }
 

@@ -102,6 +102,7 @@ Napi::Value ModelObject::info(const Napi::CallbackInfo& call) {
     object.Set("contextLength", c.context);
     object.Set("tied", c.tied);
     object.Set("bytes", static_cast<double>(core->model->bytes()));
+    object.Set("stepBytes", static_cast<double>(core->model->step_bytes()));
     object.Set("kvBytesPerToken", static_cast<double>(Sequence::bytes_per_token(*core->model, core->model->serving)));
     object.Set("quantisation", core->model->quantisation);
     object.Set("servingPrecision", precision_name(core->model->serving));
@@ -271,8 +272,8 @@ Napi::Value ModelObject::save(const Napi::CallbackInfo& call) {
     if (dtype != "F32" && dtype != "BF16") fail("BAD_ARGUMENT", "dtype must be F32 or BF16.");
     return core->queue.push(
         call.Env(),
-        [core, dir = text_of(call[0], "The folder"), bf16 = dtype == "BF16"] {
-          core->model->save(dir, bf16);
+        [core, dir = text_of(call[0], "The folder"), bf16 = dtype == "BF16", beside = texts_of(call[2], "The files beside")] {
+          core->model->save(dir, bf16, beside);
           return true;
         },
         [](Napi::Env env, bool) { return env.Undefined(); });

@@ -41,6 +41,15 @@ std::string text_of(const Napi::Value& value, const char* what) {
   return value.As<Napi::String>().Utf8Value();
 }
 
+std::vector<std::string> texts_of(const Napi::Value& value, const char* what) {
+  std::vector<std::string> texts;
+  if (value.IsUndefined() || value.IsNull()) return texts;
+  if (!value.IsArray()) fail("BAD_ARGUMENT", "%s must be an array.", what);
+  const auto array = value.As<Napi::Array>();
+  for (uint32_t i = 0; i < array.Length(); i++) texts.push_back(text_of(array.Get(i), what));
+  return texts;
+}
+
 double number_of(const Napi::Value& value, const char* what) {
   if (!value.IsNumber()) fail("BAD_ARGUMENT", "%s must be a number.", what);
   return value.As<Napi::Number>().DoubleValue();

@@ -27,6 +27,8 @@ auto guarded(Napi::Env env, Body body) {
 
 /** Readers of arguments; each throws BAD_ARGUMENT naming `what` when the value has another type. */
 std::string text_of(const Napi::Value& value, const char* what);
+/** An array of strings; empty where it is absent. */
+std::vector<std::string> texts_of(const Napi::Value& value, const char* what);
 double number_of(const Napi::Value& value, const char* what);
 int integer_of(const Napi::Value& value, const char* what, int lowest, int highest);
 uint64_t seed_of(const Napi::Value& value, const char* what);

@@ -1,4 +1,5 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -81,6 +82,48 @@ describe('models', () => {
     expect(readdirSync(dir).sort()).toEqual(['config.json', 'model.safetensors', 'tokenizer.json']);
     expect(readdirSync(scratch).filter((name) => name.includes('.tmp-'))).toEqual([]);
     expect(await messageOf(dir)).toBe('loaded');
+  });
+
+  it('removes what killed saves of the same folder left, and nothing else', async () => {
+    const dir = join(scratch, 'killed');
+    const { pid: gone } = spawnSync('true');
+    const others = [
+      `killed.tmp-${process.pid}-900`,
+      `killed.tmp-${gone}`,
+      `killed.tmp-${gone}-x`,
+      `killed-2.tmp-${gone}-0`,
+    ];
+    for (const name of [...others, `killed.tmp-${gone}-0`, `killed.tmp-${gone}-1.old`])
+      mkdirSync(join(scratch, name, 'deep'), { recursive: true });
+    await tinyModel().save(dir);
+    await tinyModel().save(`${dir}/`);
+    const left = () => readdirSync(scratch).filter((name) => name.startsWith('killed') && name !== 'killed');
+    expect(left().sort()).toEqual([...others].sort());
+    for (const name of left()) rmSync(join(scratch, name), { recursive: true });
+    expect(readdirSync(dir).sort()).toEqual(['config.json', 'deep', 'model.safetensors']);
+  });
+
+  it('copies the files it is given into the new folder', async () => {
+    const dir = join(scratch, 'with-tokenizer');
+    const file = join(scratch, 'tokenizer.json');
+    writeFileSync(file, '{"model":{}}');
+    await tinyModel().save(dir, 'F32', [file]);
+    expect(readFileSync(join(dir, 'tokenizer.json'), 'utf8')).toBe('{"model":{}}');
+    expect(await codeOf(() => tinyModel().save(dir, 'F32', [join(scratch, 'nowhere')]))).toBe('IO');
+    expect(readdirSync(dir).sort()).toEqual(['config.json', 'model.safetensors', 'tokenizer.json']);
+  });
+
+  it('is checked without being read: what loading would refuse is refused, other bytes are not looked at', async () => {
+    const dir = await savedModel('checked');
+    const file = join(dir, 'model.safetensors');
+    const bytes = readFileSync(file);
+    bytes.writeFloatLE(Number.NaN, bytes.length - 4);
+    writeFileSync(file, bytes);
+    addon.checkModel(dir);
+    const config = JSON.parse(readFileSync(join(dir, 'config.json'), 'utf8')) as { intermediate_size: number };
+    writeFileSync(join(dir, 'config.json'), JSON.stringify({ ...config, intermediate_size: 28 }));
+    expect(() => addon.checkModel(dir)).toThrow(/shape \[27, 20\] where \[28, 20\] is expected/);
+    expect(await messageOf(dir)).toMatch(/shape \[27, 20\] where \[28, 20\] is expected/);
   });
 
   it('sharded files are put together', async () => {

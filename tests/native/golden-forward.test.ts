@@ -114,8 +114,10 @@ describeShared('forward pass against PyTorch', (shared) => {
 
   it('names what it cannot run', async () => {
     const dir = join(shared, 'golden', 'llama', 'hf');
-    expect(await codeOf(() => addon.loadModel(dir, { precision: 'int8' }))).toBe('MODEL_UNSUPPORTED');
-    await expect(addon.loadModel(dir, { precision: 'int8' })).rejects.toThrow(/int8 has no body for model\.layers\.0/);
+    expect(await codeOf(() => addon.loadModel(dir, { precision: 'int8' }))).toBe('BAD_ARGUMENT');
+    await expect(addon.loadModel(dir, { precision: 'int8' })).rejects.toThrow(
+      /not quantised but F32.*; use fp32, bf16/,
+    );
     expect(await codeOf(() => addon.loadModel(dir, { precision: 'fp8' as never }))).toBe('BAD_ARGUMENT');
   });
 

@@ -31,7 +31,7 @@ const SHAPES: Record<string, Record<string, unknown>> = {
   },
 };
 
-describe.skipIf(!hasBody)('bf16 (needs AVX512-BF16 or AMX)', () => {
+describe.skipIf(!hasBody)('bf16 (needs AVX-512)', () => {
   for (const [name, shape] of Object.entries(SHAPES)) {
     /** Gradients for one adapter in a precision; the adapter is made, and made to do something, in fp32. */
     const gradientsIn = async (precision: PrecisionName, options: TrainerOptions = {}) => {
