@@ -29,6 +29,11 @@ export async function findModel(options: GlobalOptions & { model?: string }): Pr
   return withStore(options, (store) => resolveModel(model, store));
 }
 
+/** `--model` of the engine commands: a path stays as it was written, an id becomes its path. */
+export async function findEngineModel(options: GlobalOptions & { model: string }): Promise<string> {
+  return existsSync(options.model) ? options.model : findModel(options);
+}
+
 export function resolveModel(model: string | undefined, store?: Store): string {
   if (model === undefined || model === DEMO_MODEL) {
     const dir = demoModelDir();

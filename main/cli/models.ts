@@ -1,6 +1,6 @@
 /** `tackroom models …`: base models that lie on disk. */
 import { existsSync } from 'node:fs';
-import { inspectModel, type ModelSummary } from '../models/inspect.js';
+import { inspectForEngine, type ModelSummary } from '../models/inspect.js';
 import { DEMO_MODEL, ModelLibrary } from '../models/library.js';
 import { demoModelDir } from '../services/paths.js';
 import { findModel, type GlobalOptions, withStore } from './context.js';
@@ -47,7 +47,7 @@ export async function modelsInspectCommand(
   options: GlobalOptions & { model: string; json?: boolean },
   io: CommandIo,
 ): Promise<number> {
-  const summary = inspectModel(await findModel(options));
+  const summary = inspectForEngine(await findModel(options));
   if (options.json) io.stdout.write(`${JSON.stringify(summary)}\n`);
   else io.stdout.write(table(['what', 'value'], describe(summary)));
   return 0;

@@ -1,6 +1,7 @@
 /** What a model on disk is, from its headers alone: nothing is loaded. */
 import { existsSync, statSync } from 'node:fs';
 import { TackroomError } from '../../contract/errors.js';
+import { loadAddon } from '../../native/addon.js';
 import { inspectFolder } from './inspect-folder.js';
 import { inspectGguf } from './inspect-gguf.js';
 
@@ -65,6 +66,13 @@ export function inspectModel(path: string): ModelSummary {
     ...facts,
     memory: { weightsBytes, kvBytesPerToken, contextBytes, totalBytes: weightsBytes + contextBytes },
   };
+}
+
+/** The same of a model that the engine loads; where it would refuse the files it is asked for its reason, which is thrown. */
+export function inspectForEngine(path: string): ModelSummary {
+  const summary = inspectModel(path);
+  loadAddon().checkModel(path);
+  return summary;
 }
 
 /** 16-bit models below this size are held in 32 bits, as those of 32 bits are: once in rows and once in panels. */

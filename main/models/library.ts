@@ -3,7 +3,7 @@ import { basename, resolve } from 'node:path';
 import { z } from 'zod';
 import { TackroomError } from '../../contract/errors.js';
 import type { Store } from '../store/store.js';
-import { inspectModel, type ModelSummary } from './inspect.js';
+import { inspectForEngine, type ModelSummary } from './inspect.js';
 
 /** Name of the built-in model. */
 export const DEMO_MODEL = 'demo';
@@ -42,7 +42,10 @@ export class ModelLibrary {
     return Object.hasOwn(all, id) ? all[id] : undefined;
   }
 
-  /** Reads the headers, loads nothing. Throws BAD_ARGUMENT for a name that cannot be used, and the errors of reading. */
+  /**
+   * Reads the headers, loads nothing. Throws BAD_ARGUMENT for a name that cannot be used, the errors of reading, and the
+   * engine's reason where it would refuse the model.
+   */
   add(path: string, name?: string, now = Date.now()): { id: string; summary: ModelSummary } {
     const whole = resolve(path);
     const id = name ?? basename(whole).replace(/\.gguf$/i, '');
@@ -65,7 +68,7 @@ export class ModelLibrary {
         `The name ${id} belongs to ${known.path}.`,
         `Choose another with --name, or forget that one with \`tackroom models remove ${id}\`.`,
       );
-    const summary = inspectModel(whole);
+    const summary = inspectForEngine(whole);
     const { kind, architecture, parameters, fileBytes } = summary;
     this.#change((all) => ({
       ...all,
@@ -74,8 +77,14 @@ export class ModelLibrary {
     return { id, summary };
   }
 
-  /** Forgets a model; returns what it was. Throws NOT_FOUND. */
+  /** Forgets a model; returns what it was. Throws NOT_FOUND, and BAD_ARGUMENT for the built-in model. */
   remove(id: string): LibraryEntry {
+    if (id === DEMO_MODEL)
+      throw new TackroomError(
+        'BAD_ARGUMENT',
+        `The model ${DEMO_MODEL} is built in and cannot be removed.`,
+        'Only models that were added can; `tackroom models list` shows them.',
+      );
     const known = this.find(id);
     if (!known)
       throw new TackroomError('NOT_FOUND', `There is no model ${id}.`, 'List them with `tackroom models list`.');

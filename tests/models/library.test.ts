@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, describe, expect, it } from 'vitest';
-import { findModel } from '../../main/cli/context.js';
+import { findEngineModel, findModel } from '../../main/cli/context.js';
 import type { CommandIo } from '../../main/cli/io.js';
 import {
   modelsAddCommand,
@@ -18,6 +18,7 @@ import { cgroupFree, checkFits } from '../../main/models/memory.js';
 import { demoModelDir } from '../../main/services/paths.js';
 import { openStore } from '../../main/store/store.js';
 import { addon, codeOf } from '../native/support.js';
+import { writeGguf as gguf } from '../support/gguf-writer.js';
 
 const home = mkdtempSync(join(tmpdir(), 'tackroom-library-'));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -74,6 +75,49 @@ function writeGguf(file: string): void {
     tensor('blk.0.ffn_up.weight', 4, 0, 448),
   ]);
   writeFileSync(file, Buffer.concat([head, Buffer.alloc(32 - (head.length % 32)), Buffer.alloc(448 + 4096)]));
+}
+
+/** A small llama that the engine loads; `type` of its feed-forward matrices (0 F32, 16 IQ2_XXS). */
+function writeLlama(file: string, { type = 0, width = 32, architecture = 'llama' } = {}): void {
+  const [hidden, vocab] = [32, 3];
+  const key = (name: string): string => `${architecture}.${name}`;
+  const tensor = (name: string, shape: number[], kind = 0) => ({
+    name,
+    shape,
+    type: kind,
+    data: Buffer.alloc(shape.reduce((a, b) => a * b, 4)),
+  });
+  const block = (name: string, shape: number[], kind = 0) => tensor(`blk.0.${name}.weight`, shape, kind);
+  writeFileSync(
+    file,
+    gguf({
+      metadata: {
+        'general.architecture': architecture,
+        [key('block_count')]: { u32: 1 },
+        [key('context_length')]: { u32: 64 },
+        [key('embedding_length')]: { u32: hidden },
+        [key('feed_forward_length')]: { u32: 32 },
+        [key('attention.head_count')]: { u32: 2 },
+        [key('attention.head_count_kv')]: { u32: 1 },
+        [key('attention.layer_norm_rms_epsilon')]: { f32: 1e-5 },
+        'tokenizer.ggml.model': 'gpt2',
+        'tokenizer.ggml.tokens': { strings: ['a', 'b', 'c'] },
+      },
+      tensors: [
+        tensor('token_embd.weight', [hidden, vocab]),
+        tensor('output_norm.weight', [hidden]),
+        block('attn_norm', [hidden]),
+        block('ffn_norm', [hidden]),
+        block('attn_q', [hidden, hidden]),
+        block('attn_k', [hidden, hidden / 2]),
+        block('attn_v', [hidden, hidden / 2]),
+        block('attn_output', [hidden, hidden]),
+        block('ffn_gate', [hidden, width], type),
+        block('ffn_up', [hidden, width], type),
+        block('ffn_down', [width, hidden], type),
+      ],
+    }),
+  );
 }
 
 function captured(): { io: CommandIo; out(): string } {
@@ -151,18 +195,20 @@ describe('inspectModel', () => {
 describe('tackroom models', () => {
   it('adds, lists, finds, inspects and forgets; the files stay', async () => {
     const file = join(home, 'other.gguf');
-    writeGguf(file);
+    writeLlama(file);
     const { io, out } = captured();
     expect(await modelsAddCommand({ home, path: file }, io)).toBe(0);
     expect(out()).toBe('other\n');
     const { models } = await json((to) => modelsListCommand({ home, json: true }, to));
     expect(models).toMatchObject([
       { id: 'demo', present: true },
-      { id: 'other', path: file, architecture: 'lfm2', present: true },
+      { id: 'other', path: file, architecture: 'llama', present: true },
     ]);
     expect(await findModel({ home, model: 'other' })).toBe(file);
+    expect(await findEngineModel({ home, model: 'other' })).toBe(file);
+    expect(await findEngineModel({ home, model: './tests' })).toBe('./tests');
     expect(await json((to) => modelsInspectCommand({ home, model: 'other', json: true }, to))).toMatchObject({
-      architecture: 'lfm2',
+      architecture: 'llama',
       path: file,
     });
     expect(await codeOf(() => modelsAddCommand({ home, path: demoModelDir(), name: 'other' }, io))).toBe(
@@ -176,9 +222,37 @@ describe('tackroom models', () => {
     expect(await codeOf(() => findModel({ home, model: 'other' }))).toBe('MODEL_NOT_FOUND');
   });
 
+  it('refuses what the engine would refuse, with its reason', async () => {
+    const file = join(home, 'odd.gguf');
+    const refused = async (says: RegExp): Promise<void> => {
+      for (const run of [
+        () => modelsAddCommand({ home, path: file }, captured().io),
+        () => modelsInspectCommand({ home, model: file }, captured().io),
+      ])
+        await expect(run()).rejects.toThrow(says);
+    };
+    writeLlama(file, { type: 16 });
+    await refused(/blk\.0\.ffn_gate\.weight as IQ2_XXS, which this engine does not read/);
+    writeLlama(file, { width: 64 });
+    await refused(/has the shape \[64, 32\] where \[32, 32\] is expected/);
+    writeLlama(file, { architecture: 'mamba' });
+    await refused(/mamba/);
+    // Only two of its tensors are there.
+    writeGguf(file);
+    await refused(/odd\.gguf/);
+    expect(await codeOf(() => findModel({ home, model: 'odd' }))).toBe('MODEL_NOT_FOUND');
+  });
+
+  it('keeps the built-in model, and says so', async () => {
+    await expect(modelsRemoveCommand({ home, id: 'demo' }, captured().io)).rejects.toMatchObject({
+      code: 'BAD_ARGUMENT',
+      message: 'The model demo is built in and cannot be removed.',
+    });
+  });
+
   it('says when the files of a known model are gone', async () => {
     const file = join(home, 'gone.gguf');
-    writeGguf(file);
+    writeLlama(file);
     await modelsAddCommand({ home, path: file }, captured().io);
     rmSync(file);
     await expect(findModel({ home, model: 'gone' })).rejects.toMatchObject({
