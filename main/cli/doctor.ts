@@ -2,13 +2,12 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defaultHome } from '../services/paths.js';
-import type { Check, CheckStatus } from './doctor/check.js';
+import { type Check, formatChecks } from './doctor/check.js';
 import { checkAddon, checkCpu, checkGpu, checkNode, probeAddon } from './doctor/engine-checks.js';
 import { checkBrowser, checkDisk, checkHarnesses, checkPorts, checkSandbox } from './doctor/system-checks.js';
 import type { CommandIo } from './io.js';
 
 const PORTS = [4141, 4142];
-const MARKS: Record<CheckStatus, string> = { ok: 'ok', warning: 'warn', failed: 'FAIL' };
 
 export interface DoctorOptions {
   home?: string;
@@ -42,17 +41,6 @@ export async function runChecks(home: string): Promise<Check[]> {
     ports,
     checkBrowser(),
   ];
-}
-
-/** Numbered lines: mark, title, detail; the hint on a line of its own. */
-export function formatChecks(checks: readonly Check[]): string {
-  const width = Math.max(...checks.map((check) => check.title.length));
-  const lines = checks.flatMap((check, i) => {
-    const number = String(i + 1).padStart(2);
-    const line = `${number}  ${MARKS[check.status].padEnd(4)}  ${check.title.padEnd(width)}  ${check.detail}`;
-    return check.hint === '' ? [line] : [line, `${' '.repeat(width + 12)}-> ${check.hint}`];
-  });
-  return `${lines.join('\n')}\n`;
 }
 
 /** Exit code 0, or 1 when something that Tackroom cannot work without is missing. */

@@ -14,13 +14,15 @@ const io: CommandIo = {
   signal: controller.signal,
 };
 
-let interrupts = 0;
+/** Exit codes of an end that was asked for: 128 + the signal's number, as shells have it. */
+const STOPPED = { SIGINT: 130, SIGTERM: 143 } as const;
+let stopped: number = STOPPED.SIGINT;
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => {
-    interrupts++;
+    stopped = STOPPED[signal];
+    // A second one does not wait for a clean end.
+    if (controller.signal.aborted) process.exit(stopped);
     controller.abort();
-    // A second Ctrl-C does not wait for a clean end.
-    if (interrupts > 1) process.exit(130);
   });
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // The reader (head, less) went away.
@@ -48,9 +50,10 @@ const run =
       options[name] = args[i];
     });
     try {
-      process.exitCode = await (await load())(options as never, io);
+      const code = await (await load())(options as never, io);
+      process.exitCode = code === STOPPED.SIGINT ? stopped : code;
     } catch (error) {
-      process.exitCode = controller.signal.aborted ? 130 : printError(io, error);
+      process.exitCode = controller.signal.aborted ? stopped : printError(io, error);
     }
   };
 /** A body that takes its positional argument first. */
@@ -303,12 +306,18 @@ models
 const engine = program.command('engine').description('the native engine alone');
 const withModel = (command: Command): Command =>
   command
-    .requiredOption('--model <dir>', 'Hugging Face folder')
-    .option('--adapter <dir>', 'PEFT folder')
+    .requiredOption('--model <model>', 'Hugging Face folder, GGUF file or id of a model')
+    .option('--adapter <path>', 'PEFT folder or GGUF file')
     .option('--precision <p>', 'fp32, bf16, int8 or auto', 'auto');
+const runEngine = (load: () => Promise<Body>, positional: string[] = []) =>
+  run(async () => {
+    const [body, { findEngineModel }] = await Promise.all([load(), import('./context.js')]);
+    return (async (options: { model: string }, commandIo: CommandIo) =>
+      body({ ...options, model: await findEngineModel(options) } as never, commandIo)) as Body;
+  }, positional);
 withModel(engine.command('logprobs [file]'))
   .option('--jsonl')
-  .action(run(async () => (await import('../engine/cli-logprobs.js')).logprobsCommand as Body, ['file']));
+  .action(runEngine(async () => (await import('../engine/cli-logprobs.js')).logprobsCommand as Body, ['file']));
 withModel(engine.command('generate [file]'))
   .option('--greedy')
   .option('--ids')
@@ -316,11 +325,24 @@ withModel(engine.command('generate [file]'))
   .option('--temperature <t>')
   .option('--seed <n>')
   .option('--jsonl')
-  .action(run(async () => (await import('../engine/cli-generate.js')).generateCommand as Body, ['file']));
+  .action(runEngine(async () => (await import('../engine/cli-generate.js')).generateCommand as Body, ['file']));
 withModel(engine.command('step'))
   .requiredOption('--batch <file>')
   .option('-o, --output <dir>')
-  .action(run(async () => (await import('../engine/cli-step.js')).stepCommand as Body));
+  .action(runEngine(async () => (await import('../engine/cli-step.js')).stepCommand as Body));
+example(
+  withModel(engine.command('bench'))
+    .description('tokens a second: prompts, answers, training')
+    .option('--threads <n>', '0: all cores', '0')
+    .option('--json'),
+  'tackroom engine bench --model smollm2 --json',
+).action(runEngine(async () => (await import('../engine/cli-bench.js')).benchCommand as Body));
+example(
+  withModel(engine.command('check'))
+    .description('files, tokenizer, and whether every way to a log-probability gives the same')
+    .option('--json'),
+  'tackroom engine check --model smollm2 --precision fp32',
+).action(runEngine(async () => (await import('../engine/cli-check.js')).checkCommand as Body));
 
 try {
   await program.parseAsync();

@@ -58,5 +58,5 @@ export async function serveCommand(options: ServeOptions, io: CommandIo): Promis
   await untilAborted(io.signal);
   io.stderr.write('Stopping; everything recorded is kept.\n');
   await app.stop();
-  return 0;
+  return 130;
 }

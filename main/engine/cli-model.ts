@@ -1,4 +1,4 @@
-/** What the three `engine` commands share: opening the model they name, and reading JSON from a file or stdin. */
+/** What the `engine` commands share: opening the model they name, and reading JSON from a file or stdin. */
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,19 +18,23 @@ export interface EngineOptions {
 
 const PRECISIONS = ['fp32', 'bf16', 'int8', 'auto'] as const;
 
-/** Loads the model and, when one is named, its adapter. `trainable`: every weight in fp32. */
+/** Throws BAD_ARGUMENT for a name that is none. */
+export function precisionOf(options: Pick<EngineOptions, 'precision'>): (typeof PRECISIONS)[number] {
+  const precision = PRECISIONS.find((name) => name === (options.precision ?? 'auto'));
+  if (precision !== undefined) return precision;
+  throw new TackroomError(
+    'BAD_ARGUMENT',
+    `There is no precision "${options.precision}".`,
+    'Use --precision fp32, bf16, int8 or auto.',
+  );
+}
+
+/** Loads the model and, when one is named, its adapter. `trainable`: every weight in fp32; `threads` 0: all cores. */
 export async function openModel(
   options: EngineOptions,
-  { trainable = false }: { trainable?: boolean } = {},
+  { trainable = false, threads = 0 }: { trainable?: boolean; threads?: number } = {},
 ): Promise<{ model: NativeModel; adapter: NativeAdapter | null }> {
-  const precision = PRECISIONS.find((name) => name === (options.precision ?? 'auto'));
-  if (precision === undefined)
-    throw new TackroomError(
-      'BAD_ARGUMENT',
-      `There is no precision "${options.precision}".`,
-      'Use --precision fp32, bf16, int8 or auto.',
-    );
-  const model = await loadAddon().loadModel(options.model, { precision, trainable });
+  const model = await loadAddon().loadModel(options.model, { precision: precisionOf(options), trainable, threads });
   const adapter = options.adapter === undefined ? null : await model.loadAdapter(options.adapter);
   return { model, adapter };
 }

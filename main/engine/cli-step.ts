@@ -1,9 +1,10 @@
 /** `tackroom engine step`: training steps on the samples of one JSON file, a line of metrics each. */
 import { z } from 'zod';
 import { TackroomError } from '../../contract/errors.js';
-import type { TrainSample } from '../../native/addon.js';
+import type { NativeModel, TrainSample } from '../../native/addon.js';
 import type { CommandIo } from '../cli/io.js';
 import { type EngineOptions, jsonFile, openModel } from './cli-model.js';
+import { tokenFiles } from './model-files.js';
 
 /** Files written by Python carry null where a value does not exist. */
 const floats = z.array(z.number().nullable()).transform((list) => Float32Array.from(list, (x) => x ?? 0));
@@ -113,9 +114,19 @@ export async function stepCommand(
     done = step;
   }
   if (done === 0) io.stderr.write('Stopped before the first step: nothing was written.\n');
-  else if (options.output && all) await model.save(options.output);
+  else if (options.output && all) await saveWhole(model, options.output, options.model, io);
   else if (options.output) await adapter!.save(options.output, options.model);
   trainer.free();
   model.free();
   return io.signal.aborted ? 130 : 0;
+}
+
+/** The model with the tokenizer that belongs to it, so that the folder can be served. */
+async function saveWhole(model: NativeModel, output: string, from: string, io: CommandIo): Promise<void> {
+  const beside = tokenFiles(from);
+  await model.save(output, 'F32', beside);
+  if (!beside.some((path) => path.endsWith('tokenizer.json')))
+    io.stderr.write(
+      `${from} has no tokenizer.json: put that of its original folder into ${output} before serving it.\n`,
+    );
 }

@@ -1,5 +1,5 @@
 /** What the files of a Hugging Face model folder say about tokens, templates and ends. */
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { TackroomError } from '../../contract/errors.js';
 import type { TokenizerHints } from './tokenizer/from-json.js';
@@ -7,6 +7,23 @@ import type { TokenizerHints } from './tokenizer/from-json.js';
 /** The largest vocabularies take some 35 MB. */
 const MAX_TOKENIZER_BYTES = 256 * 2 ** 20;
 const MAX_TEXT_BYTES = 8 * 2 ** 20;
+
+/** Files of a model folder, beside config and weights, that other programs and this one read for tokens, templates and ends. */
+const TOKEN_FILES = [
+  'tokenizer.json',
+  'tokenizer_config.json',
+  'chat_template.jinja',
+  'generation_config.json',
+  'special_tokens_map.json',
+  'added_tokens.json',
+  'tokenizer.model',
+  'vocab.json',
+  'merges.txt',
+];
+
+/** The paths of those that are there; none for a GGUF file, which holds its tokenizer itself. */
+export const tokenFiles = (model: string): string[] =>
+  TOKEN_FILES.map((name) => join(model, name)).filter((path) => existsSync(path));
 
 export interface ModelFiles {
   /** What `tokenizer.json` holds: an object, not looked at any further. */

@@ -13,6 +13,8 @@ import { tokenizerFromJson } from './tokenizer/from-json.js';
 
 export interface OpenedCodec {
   codec: Codec;
+  /** Whether the model brings its chat template; else a common one stands in. */
+  ownTemplate: boolean;
   /** Throws TOKENIZER_MISMATCH when the model has fewer rows than the tokenizer has tokens. */
   check(vocabSize: number): void;
 }
@@ -43,7 +45,7 @@ function openGguf(file: string): OpenedCodec {
   const header = readGgufHeader(file);
   const template = header.metadata.get('tokenizer.chat_template');
   const codec = modelCodec(tokenizerFromGguf(header), typeof template === 'string' ? template : null);
-  return opened(codec, codec.tokenizer.vocabSize, basename(file));
+  return opened(codec, codec.tokenizer.vocabSize, basename(file), typeof template === 'string');
 }
 
 function openFolder(dir: string): OpenedCodec {
@@ -55,18 +57,20 @@ function openFolder(dir: string): OpenedCodec {
       createDemoCodec(dir),
       ids.reduce((max, id) => Math.max(max, id + 1), 0),
       dir,
+      true,
     );
   }
   const codec = modelCodec(tokenizerFromJson(files.tokenizer, files.hints), files.template);
-  return opened(codec, codec.tokenizer.vocabSize, dir);
+  return opened(codec, codec.tokenizer.vocabSize, dir, files.template !== null);
 }
 
 /** Models have more rows than tokens, rounded up for the hardware or reserved; this many, or a sixteenth of all. */
 const SPARE_ROWS = 1024;
 
-function opened(codec: Codec, tokens: number, where: string): OpenedCodec {
+function opened(codec: Codec, tokens: number, where: string, ownTemplate: boolean): OpenedCodec {
   return {
     codec,
+    ownTemplate,
     check(vocabSize) {
       if (tokens > vocabSize || tokens < vocabSize - Math.max(SPARE_ROWS, vocabSize / 16))
         throw new TackroomError(

@@ -5,7 +5,7 @@
 import type { NativeModel } from '../../native/addon.js';
 
 /** Plain prose and code, so that both kinds of text count. */
-const SAMPLE = `The build failed because the parser treats a missing field as zero. A missing value is not the same as
+export const SAMPLE_TEXT = `The build failed because the parser treats a missing field as zero. A missing value is not the same as
 zero: the average then comes out too low, and nobody notices until the report is wrong. Read the file again, keep the rows
 that have a value, and count the others.
 
@@ -31,7 +31,7 @@ export async function measurePrecisionGap(
   encode: (text: string) => readonly number[],
 ): Promise<PrecisionGap | null> {
   if (model.info.servingPrecision === model.info.trainingPrecision) return null;
-  const ids = Int32Array.from(encode(SAMPLE).slice(0, Math.min(MOST_TOKENS, model.info.contextLength)));
+  const ids = Int32Array.from(encode(SAMPLE_TEXT).slice(0, Math.min(MOST_TOKENS, model.info.contextLength)));
   if (ids.length < 2) return null;
   const [served] = await model.logprobs([ids], null, 1, 'serving');
   const [trained] = await model.logprobs([ids], null, 1, 'training');

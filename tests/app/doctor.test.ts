@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { formatChecks } from '../../main/cli/doctor/check.js';
 import { checkAddon, checkCpu, checkGpu, checkNode, probeAddon } from '../../main/cli/doctor/engine-checks.js';
 import { checkDisk, checkPorts, checkSandbox } from '../../main/cli/doctor/system-checks.js';
-import { doctorCommand, formatChecks } from '../../main/cli/doctor.js';
+import { doctorCommand } from '../../main/cli/doctor.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'tackroom-doctor-'));
 const script = (name: string, code: string): string => {
