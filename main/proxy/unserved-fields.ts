@@ -1,7 +1,7 @@
 /**
  * Fields of a Chat Completions request that would change the answer and that the engine has nothing for: OpenAI's, and the
- * extensions of vLLM and llama.cpp. Fields that only describe the caller or the service (user, metadata, store, service_tier)
- * are not in here, nor those harnesses send as a preference (reasoning_effort, logprobs, chat_template_kwargs).
+ * extensions of vLLM and llama.cpp. Not in here: fields that only describe the caller or the service (user, metadata, store,
+ * service_tier), and those that harnesses send as a preference (reasoning_effort, logprobs, chat_template_kwargs).
  */
 type Harmless = (value: unknown) => boolean;
 

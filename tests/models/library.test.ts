@@ -77,7 +77,7 @@ function writeGguf(file: string): void {
   writeFileSync(file, Buffer.concat([head, Buffer.alloc(32 - (head.length % 32)), Buffer.alloc(448 + 4096)]));
 }
 
-/** A small llama that the engine loads; `type` of its feed-forward matrices (0 F32, 16 IQ2_XXS). */
+/** A small llama that the engine loads; `type` of its feed-forward matrices (0 F32, 8 Q8_0, 16 IQ2_XXS). */
 function writeLlama(file: string, { type = 0, width = 32, architecture = 'llama' } = {}): void {
   const [hidden, vocab] = [32, 3];
   const key = (name: string): string => `${architecture}.${name}`;
@@ -237,6 +237,9 @@ describe('tackroom models', () => {
     await refused(/has the shape \[64, 32\] where \[32, 32\] is expected/);
     writeLlama(file, { architecture: 'mamba' });
     await refused(/mamba/);
+    writeLlama(file, { type: 8 });
+    await refused(/self_attn\.q_proj as F32 among quantised matrices, .*; use fp32 or bf16/);
+    (await addon.loadModel(file, { precision: 'fp32' })).free();
     // Only two of its tensors are there.
     writeGguf(file);
     await refused(/odd\.gguf/);
