@@ -153,6 +153,9 @@ export interface NativeAdapter {
   free(): void;
 }
 
+/** What the experts of a layer get: nothing, one pair for all of them, or a pair each. */
+export type ExpertAdapters = 'none' | 'shared' | 'each';
+
 export type LossName = 'grpo' | 'bnpo' | 'dr_grpo' | 'dapo' | 'gspo' | 'cispo' | 'sft';
 
 /** One training row; arrays are aligned with `inputIds`, index 0 never carries loss. */
@@ -218,6 +221,8 @@ export interface TrainMemory {
 export interface PlanOptions extends Pick<TrainerOptions, 'tokenBudget' | 'checkpoint' | 'share'> {
   /** Of the adapter; 0: every weight is trained. Default 32. */
   rank?: number;
+  /** As of `createAdapter`. */
+  experts?: ExpertAdapters;
   /** Distinct tokens of a step, and tokens of its longest row. */
   tokens?: number;
   longest?: number;
@@ -297,15 +302,9 @@ export interface NativeModel {
   /** The residual stream before each layer and after the last, [layers + 1] times [n, hidden]. For tests. */
   hiddenStates(ids: Int32Array, adapter?: NativeAdapter | null): Promise<Float32Array[]>;
   /**
-   * A: kaiming uniform(a = sqrt 5) from `seed`, B = 0, on every linear layer but the head. `experts` (default none): one pair
-   * shared by the experts of a layer, or one each.
+   * A: kaiming uniform(a = sqrt 5) from `seed`, B = 0, on every linear layer but the head. `experts`: default none.
    */
-  createAdapter(options: {
-    rank: number;
-    alpha: number;
-    seed: number;
-    experts?: 'none' | 'shared' | 'each';
-  }): NativeAdapter;
+  createAdapter(options: { rank: number; alpha: number; seed: number; experts?: ExpertAdapters }): NativeAdapter;
   /** A PEFT folder or an adapter GGUF. */
   loadAdapter(path: string): Promise<NativeAdapter>;
   /** Trains `adapter` in place; null trains every weight of the model. */
@@ -331,6 +330,15 @@ export interface NativeAddon {
   readBandwidth(bytes: number, options?: { threads?: number }): number;
   /** Throws what loadModel would throw of the files' tables: architecture, element types, names and shapes. Reads no weight. */
   checkModel(path: string): void;
+  /**
+   * The same plan from the files' tables alone, of a model loaded with `threads` and `precision` (rank 0: trainable). Reads no
+   * weight and allocates none; throws what loading would find in the tables.
+   */
+  planTraining(
+    path: string,
+    options: PlanOptions & Pick<LoadOptions, 'threads' | 'precision'>,
+    speeds?: Partial<Calibration>,
+  ): TrainPlan;
   /** Blocks of a GGUF type ("Q4_K", "BF16", ...) as `count` fp32 values. For tests. */
   dequantize(type: string, blocks: Uint8Array, count: number): Float32Array;
 }

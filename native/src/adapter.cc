@@ -50,10 +50,14 @@ Adapter::Adapter(std::shared_ptr<const Shape> shape, int rank, double alpha, boo
   params_.allocate();
 }
 
+void check_adapter(const ModelConfig& config, int rank, ExpertAdapters experts) {
+  if (rank < 1 || rank > config.hidden) fail("BAD_ARGUMENT", "The rank of an adapter must be between 1 and %d.", config.hidden);
+  if (experts != ExpertAdapters::None && config.experts == 0) fail("BAD_ARGUMENT", "This model has no experts to adapt.");
+}
+
 std::shared_ptr<Adapter> Adapter::create(const Model& model, int rank, double alpha, uint64_t seed, ExpertAdapters experts) {
-  if (rank < 1 || rank > model.config.hidden) fail("BAD_ARGUMENT", "The rank of an adapter must be between 1 and %d.", model.config.hidden);
+  check_adapter(model.config, rank, experts);
   if (!(alpha > 0)) fail("BAD_ARGUMENT", "The alpha of an adapter must be positive.");
-  if (experts != ExpertAdapters::None && model.config.experts == 0) fail("BAD_ARGUMENT", "This model has no experts to adapt.");
   std::vector<bool> present;
   for (const Site& site : model.sites) present.push_back(site.expert < 0 || experts != ExpertAdapters::None);
   std::shared_ptr<Adapter> adapter(new Adapter(shape_of(model), rank, alpha, false, experts, present));

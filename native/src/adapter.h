@@ -18,6 +18,9 @@ namespace tackroom {
 /** What an adapter's experts get: nothing (PEFT's all-linear), one pair for all experts of a layer, or a pair each. */
 enum class ExpertAdapters { None, Shared, Each };
 
+/** Throws BAD_ARGUMENT for a rank beyond the model's width and for expert adapters of a model without experts. */
+void check_adapter(const ModelConfig& config, int rank, ExpertAdapters experts);
+
 /** The pair of one linear layer; `present` false: this layer is not adapted. */
 struct LoraSite {
   bool present = false;

@@ -8,6 +8,7 @@
 #include "objects.h"
 #include "quants.h"
 #include "read_bandwidth.h"
+#include "train_options.h"
 
 namespace tackroom {
 namespace {
@@ -15,6 +16,14 @@ namespace {
 int threads_of(const Napi::Object& options) {
   const Napi::Value threads = options.Get("threads");
   return threads.IsUndefined() ? 0 : integer_of(threads, "threads", 0, 256);
+}
+
+/** `threads` and `precision` of LoadOptions. */
+LoadOptions load_options_of(const Napi::Object& given) {
+  LoadOptions options;
+  options.threads = threads_of(given);
+  if (!given.Get("precision").IsUndefined()) options.precision = text_of(given.Get("precision"), "precision");
+  return options;
 }
 
 /** Loads on a pool thread: the model has no engine thread yet. */
@@ -46,9 +55,7 @@ Napi::Value load_model(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const std::string path = text_of(info[0], "The model's path");
     const Napi::Object given = options_of(info.Env(), info[1], "The options");
-    LoadOptions options;
-    options.threads = threads_of(given);
-    if (!given.Get("precision").IsUndefined()) options.precision = text_of(given.Get("precision"), "precision");
+    LoadOptions options = load_options_of(given);
     options.trainable = given.Get("trainable").ToBoolean();
     auto* worker = new LoadWorker(info.Env(), path, std::move(options));
     const Napi::Promise promise = worker->deferred.Promise();
@@ -137,6 +144,16 @@ Napi::Value check_model(const Napi::CallbackInfo& info) {
   });
 }
 
+Napi::Value plan_from_files(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  return guarded(env, [&] {
+    const PlanRequest request = plan_request_of(env, info[1]);
+    LoadOptions options = load_options_of(options_of(env, info[1], "The plan options"));
+    options.trainable = request.rank == 0;
+    return to_object(env, plan_training(Model::outline(text_of(info[0], "The path"), options), request, calibration_of(env, info[2])));
+  });
+}
+
 Napi::Object initialise(Napi::Env env, Napi::Object exports) {
   auto* data = new AddonData();
   data->model = Napi::Persistent(ModelObject::define(env));
@@ -150,6 +167,7 @@ Napi::Object initialise(Napi::Env env, Napi::Object exports) {
   exports.Set("inspectModel", Napi::Function::New(env, inspect, "inspectModel"));
   exports.Set("readBandwidth", Napi::Function::New(env, read_speed, "readBandwidth"));
   exports.Set("checkModel", Napi::Function::New(env, check_model, "checkModel"));
+  exports.Set("planTraining", Napi::Function::New(env, plan_from_files, "planTraining"));
   exports.Set("dequantize", Napi::Function::New(env, dequantize_values, "dequantize"));
   return exports;
 }

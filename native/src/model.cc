@@ -186,10 +186,11 @@ void Model::repack() {
 
 namespace {
 
-/** What the forward products of a linear layer read. */
-size_t product_bytes(const Linear& linear) {
+/** What the forward products of a linear layer read; known from the layout on. */
+size_t product_bytes(const Kernels& kernels, const Linear& linear) {
   size_t total = 0;
-  for (const LinearPart& part : linear.parts) total += part.panels.size() * sizeof(float) + (part.packed == nullptr ? 0 : part.packed->bytes());
+  for (const LinearPart& part : linear.parts)
+    total += part.packed != nullptr ? part.packed->bytes() : static_cast<size_t>(panel_floats(kernels, part.out, linear.in)) * sizeof(float);
   return total;
 }
 
@@ -197,15 +198,15 @@ size_t product_bytes(const Linear& linear) {
 
 size_t Model::bytes() const {
   size_t total = weights.floats() * sizeof(float);
-  for (const Linear* linear : linears()) total += product_bytes(*linear);
+  for (const Linear* linear : linears()) total += product_bytes(kernels, *linear);
   return total;
 }
 
 size_t Model::step_bytes() const {
   size_t total = 0, of_experts = 0;
-  for (const Linear* linear : linears()) total += product_bytes(*linear);
+  for (const Linear* linear : linears()) total += product_bytes(kernels, *linear);
   for (const Layer& layer : layers)
-    for (size_t e = 0; e < layer.experts.down.size(); e++) of_experts += product_bytes(layer.experts.gate_up[e]) + product_bytes(layer.experts.down[e]);
+    for (size_t e = 0; e < layer.experts.down.size(); e++) of_experts += product_bytes(kernels, layer.experts.gate_up[e]) + product_bytes(kernels, layer.experts.down[e]);
   return of_experts == 0 ? total : total - of_experts + of_experts * static_cast<size_t>(config.experts_used) / static_cast<size_t>(config.experts);
 }
 

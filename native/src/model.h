@@ -83,12 +83,23 @@ struct LoadOptions {
   bool trainable = false;
 };
 
+/** What a model takes and how it trains: told by a model, or by its files before anything is allocated. */
+struct ModelOutline {
+  ModelConfig config;
+  Precision training = Precision::Fp32;
+  bool dense = true;  // every weight in fp32
+  size_t bytes = 0;   // of the weights
+  int threads = 1;
+};
+
 class Model {
  public:
   /** Reads a Hugging Face folder or a GGUF file. */
   static std::shared_ptr<Model> load(const std::string& path, const LoadOptions& options);
   /** Throws what `load` throws of the files' tables: architecture, element types, names and shapes. Reads no weight. */
   static void check(const std::string& path);
+  /** What `load` would give, from the tables of the files: no weight is read. Throws what `load` finds in them. */
+  static ModelOutline outline(const std::string& path, const LoadOptions& options);
   /** Normal(0, std) weights, residual projections divided by sqrt(2 * layers), norms 1 (less the offset), biases 0. */
   static std::shared_ptr<Model> initialise(const ModelConfig& config, uint64_t seed, double std, int threads);
 
@@ -96,9 +107,11 @@ class Model {
   void save(const std::string& dir, bool bf16, const std::vector<std::string>& beside = {}) const;
   /** Brings the panels of dense matrices up to date after a weight update. */
   void repack();
+  /** Of the weights, the panels of dense matrices included; known from the layout on. */
   size_t bytes() const;
   /** Weights that decoding one token of one sequence reads. */
   size_t step_bytes() const;
+  ModelOutline outline() const { return {config, training, dense_, bytes(), pool.size()}; }
   int64_t parameters() const { return parameters_; }
   bool dense() const { return dense_; }
   const float* at(size_t offset) const { return weights.at(offset); }

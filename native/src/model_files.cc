@@ -48,6 +48,11 @@ class ModelLoader {
     check_precision();
   }
 
+  ModelOutline outline() {
+    plan();
+    return model_->outline();
+  }
+
   std::shared_ptr<Model> run() {
     plan();
     model_->weights.allocate();
@@ -58,7 +63,6 @@ class ModelLoader {
     std::vector<float> factors;
     if (const TensorView* view = source_->find("rope_freqs.weight")) {
       factors.resize(static_cast<size_t>(model_->config.head_dim) / 2);
-      if (view->rows() * view->columns() != model_->config.head_dim / 2) corrupt("rope_freqs.weight", "has the wrong size");
       read_rows(*view, 0, view->rows(), factors.data(), view->columns());
     }
     model_->set_ropes(factors);
@@ -133,14 +137,18 @@ class ModelLoader {
   /** All shapes are checked before memory is taken: a wrong number in a config must not become a huge allocation. */
   void check_shapes() {
     for (const Param& param : model_->weights.params()) check_shape(param.name, param.shape);
-    for (const Linear* linear : model_->linears())
-      for (const LinearPart& part : linear->parts)
+    for (Linear* linear : model_->linears())
+      for (LinearPart& part : linear->parts)
         if (part.weight == kAbsent) {
           check_shape(part.name + ".weight", {part.out, linear->in});
           const TensorView* tensor = view(part.name + ".weight");
           if (linear->in % kInt8Group != 0 && tensor->quantised()) corrupt(part.name, "is quantised along a width that is no multiple of 32");
+          part.packed = PackedMatrix::describe(*tensor);
+          model_->dense_ = false;
         }
     if (model_->embedding == kAbsent) check_shape("model.embed_tokens.weight", {model_->config.vocab, model_->config.hidden});
+    if (const TensorView* factors = source_->find("rope_freqs.weight"); factors != nullptr && factors->rows() * factors->columns() != model_->config.head_dim / 2)
+      corrupt("rope_freqs.weight", "has the wrong size");
   }
 
   /** Of a precision that was asked for: whether the processor and every matrix of the file have products for it. */
@@ -191,16 +199,15 @@ class ModelLoader {
     size_t bytes = 0;
     for (const Linear* linear : model_->linears())
       for (const LinearPart& part : linear->parts)
-        if (part.weight == kAbsent) bytes += PackedMatrix::packed_bytes(*view(part.name + ".weight"));
+        if (part.packed != nullptr) bytes += part.packed->bytes();
     auto* memory = reinterpret_cast<uint8_t*>(model_->packed_.reserve(bytes / sizeof(float)));
     for (Linear* linear : model_->linears())
       for (LinearPart& part : linear->parts) {
-        if (part.weight != kAbsent) continue;
+        if (part.packed == nullptr) continue;
         const TensorView& tensor = *view(part.name + ".weight");
         if (!all_finite(tensor)) corrupt(part.name, "holds values that are not numbers");
-        part.packed = PackedMatrix::pack(tensor, model_->pool, memory);
+        part.packed->fill(tensor, model_->pool, memory);
         memory += part.packed->bytes();
-        model_->dense_ = false;
         counted[part.name] = static_cast<int64_t>(part.out) * linear->in;
       }
     if (model_->embedding == kAbsent) counted["model.embed_tokens"] = static_cast<int64_t>(model_->config.vocab) * model_->config.hidden;
@@ -224,6 +231,8 @@ void Model::check(const std::string& path) {
   options.threads = 1;
   ModelLoader(path, options).plan();
 }
+
+ModelOutline Model::outline(const std::string& path, const LoadOptions& options) { return ModelLoader(path, options).outline(); }
 
 void Model::save(const std::string& dir, bool bf16, const std::vector<std::string>& beside) const {
   if (!dense_) fail("BAD_ARGUMENT", "A model that is held quantised or in 16 bits cannot be saved; load it with all weights trainable.");

@@ -212,10 +212,7 @@ Napi::Value ModelObject::create_adapter(const Napi::CallbackInfo& call) {
     const auto core = live();
     const Napi::Object options = options_of(call.Env(), call[0], "The adapter options");
     const int rank = integer_of(options.Get("rank"), "rank", 1, core->model->config.hidden);
-    const std::string experts = options.Get("experts").IsUndefined() ? "none" : text_of(options.Get("experts"), "experts");
-    if (experts != "none" && experts != "shared" && experts != "each") fail("BAD_ARGUMENT", "experts must be none, shared or each.");
-    const ExpertAdapters kind = experts == "none" ? ExpertAdapters::None : experts == "shared" ? ExpertAdapters::Shared : ExpertAdapters::Each;
-    auto adapter = Adapter::create(*core->model, rank, number_of(options.Get("alpha"), "alpha"), seed_of(options.Get("seed"), "seed"), kind);
+    auto adapter = Adapter::create(*core->model, rank, number_of(options.Get("alpha"), "alpha"), seed_of(options.Get("seed"), "seed"), experts_of(options));
     return AdapterObject::create(call.Env(), core, std::move(adapter));
   });
 }
@@ -240,11 +237,7 @@ Napi::Value ModelObject::new_trainer(const Napi::CallbackInfo& call) {
 
 Napi::Value ModelObject::plan_training(const Napi::CallbackInfo& call) {
   return guarded(call.Env(), [&]() -> Napi::Value {
-    const Model& model = *live()->model;
-    const PlanRequest request = plan_request_of(call.Env(), call[0]);
-    if (request.rank == 0 && !model.dense()) fail("BAD_ARGUMENT", "Training every weight needs a model that was loaded for it.");
-    return to_object(call.Env(), tackroom::plan_training(model.config, request.rank == 0 ? Precision::Fp32 : model.training, !model.dense(), model.bytes(),
-                                                         model.pool.size(), request, calibration_of(call.Env(), call[1])));
+    return to_object(call.Env(), tackroom::plan_training(live()->model->outline(), plan_request_of(call.Env(), call[0]), calibration_of(call.Env(), call[1])));
   });
 }
 

@@ -72,22 +72,18 @@ void pack_panel(const Target& t, int panel) {
   }
 }
 
-/** The parts of a packed matrix, one after the other, each a multiple of 64 bytes. */
-struct Layout {
-  PackedWeights weights;
-  size_t data, scales, minimums;
-  size_t bytes() const { return data + scales + minimums; }
-};
-
 constexpr size_t whole_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-Layout lay_out(const TensorView& view) {
+}  // namespace
+
+std::unique_ptr<PackedMatrix> PackedMatrix::describe(const TensorView& view) {
   const QuantFormat* format = quant_format(view.type);
   const int64_t out = view.rows(), in = view.columns();
   if (format == nullptr) fail("MODEL_UNSUPPORTED", "Weights of the type %s cannot be packed.", type_name(view.type));
   if (out <= 0 || in <= 0 || out > 1 << 30 || in > 1 << 26 || in % format->block != 0)
     fail("MODEL_CORRUPT", "A matrix of %lld rows and %lld columns cannot be packed.", static_cast<long long>(out), static_cast<long long>(in));
-  PackedWeights w;
+  auto matrix = std::make_unique<PackedMatrix>();
+  PackedWeights& w = matrix->weights_;
   w.out = static_cast<int>(out);
   w.in = static_cast<int>(in);
   w.bits = format->bits;
@@ -95,25 +91,25 @@ Layout lay_out(const TensorView& view) {
   w.offset = format->offset;
   w.wide_scales = format->wide;
   const auto panels = static_cast<size_t>(panel_count(out));
-  const size_t scales = w.bits == 16 ? 0 : whole_lines(panels * static_cast<size_t>(w.panel_scales()) * (w.wide_scales ? 4 : 2));
-  return {w, whole_lines(panels * static_cast<size_t>(w.panel_bytes())), scales, format->minimums ? scales : 0};
+  matrix->data_ = whole_lines(panels * static_cast<size_t>(w.panel_bytes()));
+  if (w.bits != 16) matrix->scales_ = whole_lines(panels * static_cast<size_t>(w.panel_scales()) * (w.wide_scales ? 4 : 2));
+  if (format->minimums) matrix->minimums_ = matrix->scales_;
+  return matrix;
 }
 
-}  // namespace
-
-size_t PackedMatrix::packed_bytes(const TensorView& view) { return lay_out(view).bytes(); }
-
-std::unique_ptr<PackedMatrix> PackedMatrix::pack(const TensorView& view, ThreadPool& pool, uint8_t* memory) {
-  const Layout layout = lay_out(view);
-  auto matrix = std::make_unique<PackedMatrix>();
-  PackedWeights& w = matrix->weights_ = layout.weights;
-  matrix->bytes_ = layout.bytes();
-  if (memory == nullptr) memory = reinterpret_cast<uint8_t*>(matrix->own_.reserve(layout.bytes() / sizeof(float)));
-  Target target{view, *quant_format(view.type), w, memory, memory + layout.data, memory + layout.data + layout.scales};
+void PackedMatrix::fill(const TensorView& view, ThreadPool& pool, uint8_t* memory) {
+  PackedWeights& w = weights_;
+  if (memory == nullptr) memory = reinterpret_cast<uint8_t*>(own_.reserve(bytes() / sizeof(float)));
+  Target target{view, *quant_format(view.type), w, memory, memory + data_, memory + data_ + scales_};
   w.data = target.data;
-  if (layout.scales != 0) w.scales = target.scales;
-  if (layout.minimums != 0) w.minimums = target.minimums;
+  if (scales_ != 0) w.scales = target.scales;
+  if (minimums_ != 0) w.minimums = target.minimums;
   pool.run(static_cast<int>(panel_count(w.out)), [&](int panel) { pack_panel(target, panel); });
+}
+
+std::unique_ptr<PackedMatrix> PackedMatrix::pack(const TensorView& view, ThreadPool& pool) {
+  auto matrix = describe(view);
+  matrix->fill(view, pool);
   return matrix;
 }
 

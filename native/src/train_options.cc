@@ -20,6 +20,8 @@ constexpr Name<IsMode> kModes[] = {{"token_truncate", IsMode::TokenTruncate},
                                    {"sequence_truncate", IsMode::SequenceTruncate},
                                    {"sequence_mask", IsMode::SequenceMask}};
 
+constexpr Name<ExpertAdapters> kExperts[] = {{"none", ExpertAdapters::None}, {"shared", ExpertAdapters::Shared}, {"each", ExpertAdapters::Each}};
+
 template <class Value, size_t N>
 Value lookup(const Name<Value> (&names)[N], const std::string& wanted, const char* what) {
   for (const auto& [name, value] : names)
@@ -113,6 +115,11 @@ TrainOptions training_of(Napi::Env env, const Napi::Value& value) {
   return t;
 }
 
+ExpertAdapters experts_of(const Napi::Object& options) {
+  const Napi::Value experts = options.Get("experts");
+  return experts.IsUndefined() ? ExpertAdapters::None : lookup(kExperts, text_of(experts, "experts"), "choice of experts; there are none, shared and each");
+}
+
 PlanRequest plan_request_of(Napi::Env env, const Napi::Value& value) {
   const Napi::Object options = options_of(env, value, "The plan options");
   PlanRequest request;
@@ -123,6 +130,7 @@ PlanRequest plan_request_of(Napi::Env env, const Napi::Value& value) {
     return given.IsUndefined() ? fallback : integer_of(given, key, least, kMost);
   };
   request.rank = integer("rank", 0, request.rank);
+  request.experts = experts_of(options);
   request.tokens = integer("tokens", 1, static_cast<int>(request.tokens));
   request.longest = integer("longest", 1, request.longest);
   request.trained_share = option_number(options, "trainedShare", 1);

@@ -98,11 +98,15 @@ double path_floats(const ModelConfig& c, int longest, int threads) {
 
 }  // namespace
 
-TrainPlan plan_training(const ModelConfig& c, Precision precision, bool packed, size_t weights, int threads, const PlanRequest& request, const Calibration& speeds) {
+TrainPlan plan_training(const ModelOutline& model, const PlanRequest& request, const Calibration& speeds) {
+  const ModelConfig& c = model.config;
   const bool every_weight = request.rank == 0;
+  if (!every_weight) check_adapter(c, request.rank, request.experts);
+  else if (!model.dense) fail("BAD_ARGUMENT", "Training every weight needs a model that was loaded for it.");
+  const Precision precision = every_weight ? Precision::Fp32 : model.training;
   const int expert_rank = request.experts == ExpertAdapters::None ? 0 : request.rank;
   TrainPlan plan;
-  plan.weights = weights;
+  plan.weights = model.bytes;
   plan.token_budget = request.options.token_budget > 0 ? request.options.token_budget : default_token_budget(c, request.rank, request.options.checkpoint);
   const double budget = std::max(plan.token_budget, request.longest), rows = std::min(static_cast<double>(request.tokens), budget);
   plan.micro_batches = static_cast<int>(std::ceil(static_cast<double>(request.tokens) / budget));
@@ -116,7 +120,7 @@ TrainPlan plan_training(const ModelConfig& c, Precision precision, bool packed, 
     attention += attention_work(c, kind, static_cast<double>(request.tokens), request.longest) * (request.options.checkpoint ? 9.0 / 7 : 1);
   }
   if (request.options.checkpoint) tape = static_cast<double>(common_tape_floats(c, request.rank, expert_rank)) * rows;
-  const double trained = every_weight ? static_cast<double>(weights) / (2 * kBytes) : adapter;
+  const double trained = every_weight ? static_cast<double>(model.bytes) / (2 * kBytes) : adapter;
   // Its own tensors, and the panels that products read: fp32 as large again, bf16 half.
   plan.adapter = bytes_of(adapter * (precision == Precision::Bf16 ? 1.5 : 2));
   plan.memory.gradients = bytes_of(trained);
@@ -126,7 +130,7 @@ TrainPlan plan_training(const ModelConfig& c, Precision precision, bool packed, 
   const double head_tokens = static_cast<double>(request.tokens) * request.trained_share;
   const double head_rows = std::min<double>(HeadLoss::chunk_rows(c), rows * request.trained_share);
   plan.memory.head = bytes_of(head_rows * (c.vocab + 4.0 * c.hidden) + (precision == Precision::Bf16 ? 0.5 * c.vocab * c.hidden : 0));
-  plan.memory.scratch = bytes_of(scratch_floats(c, rows, every_weight) + operand_floats(c, precision, packed, rows, request.rank, head_rows) + path_floats(c, request.longest, threads));
+  plan.memory.scratch = bytes_of(scratch_floats(c, rows, every_weight) + operand_floats(c, precision, !model.dense, rows, request.rank, head_rows) + path_floats(c, request.longest, model.threads));
   if (speeds.layers > 0 && speeds.head > 0) {
     plan.seconds = (linear * static_cast<double>(request.tokens) / speeds.layers + (speeds.attention > 0 ? attention / speeds.attention : 0) +
                     head_work(c, head_tokens, every_weight) / speeds.head) / 1e9;

@@ -34,8 +34,8 @@ struct TrainPlan {
   size_t total() const { return weights + adapter + memory.total(); }
 };
 
-/** `weights` are the bytes of the model, `packed` says whether its matrices stay in the bits of their file. */
-TrainPlan plan_training(const ModelConfig& config, Precision precision, bool packed, size_t weights, int threads, const PlanRequest& request, const Calibration& speeds);
+/** Throws BAD_ARGUMENT for an adapter that the model cannot have, and for training every weight of a model that is not dense. */
+TrainPlan plan_training(const ModelOutline& model, const PlanRequest& request, const Calibration& speeds);
 
 /** Runs one layer of each kind and the head on a few hundred tokens, about a second for a small model. Engine thread only. */
 Calibration calibrate(Model& model, int rank);
