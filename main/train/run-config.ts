@@ -1,7 +1,8 @@
 /** A run as a YAML file. Defaults are the demo's (docs/demo.md tells how they were found). */
 import { z } from 'zod';
+import { LR_SCHEDULES, type LrSchedule, scheduleFault } from '../engine/learning-rate.js';
 
-export const RunConfig = z.strictObject({
+const Fields = z.strictObject({
   name: z.string().min(1).default('run'),
   harness: z.enum(['pi']).default('pi'),
   seed: z.number().int().nonnegative().default(0),
@@ -20,6 +21,10 @@ export const RunConfig = z.strictObject({
   alpha: z.number().positive().default(32),
   lr: z.number().positive().default(1.5e-3),
   warmupSteps: z.number().int().nonnegative().default(4),
+  lrSchedule: z.enum(LR_SCHEDULES).default('constant'),
+  /** Length of the schedule; default: that of the run. */
+  lrScheduleSteps: z.number().int().min(1).optional(),
+  minLr: z.number().nonnegative().default(0),
   betas: z.tuple([z.number(), z.number()]).default([0.9, 0.95]),
   weightDecay: z.number().nonnegative().default(0),
   maxGradNorm: z.number().positive().default(1),
@@ -29,4 +34,19 @@ export const RunConfig = z.strictObject({
   tasks: z.string().optional(),
   validation: z.string().optional(),
 });
-export type RunConfig = z.infer<typeof RunConfig>;
+export type RunConfig = z.infer<typeof Fields>;
+
+export function runSchedule(config: RunConfig): LrSchedule {
+  return {
+    shape: config.lrSchedule,
+    peak: config.lr,
+    floor: config.minLr,
+    warmupSteps: config.warmupSteps,
+    totalSteps: config.lrScheduleSteps ?? config.steps,
+  };
+}
+
+export const RunConfig = Fields.superRefine((config, context) => {
+  const fault = scheduleFault(runSchedule(config));
+  if (fault !== null) context.addIssue({ code: 'custom', path: ['lrSchedule'], message: fault });
+});

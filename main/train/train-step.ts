@@ -1,5 +1,6 @@
 /** One GRPO step: groups of rollouts on this step's tasks, advantages, one optimizer update. */
 import type { Rollout, Task } from '../../contract/records.js';
+import { learningRate } from '../engine/learning-rate.js';
 import type { WireSample } from '../engine/protocol.js';
 import type { RolloutPool } from '../rollout/pool.js';
 import type { RolloutResult } from '../rollout/protocol.js';
@@ -7,6 +8,7 @@ import { type Services, sameEngine } from '../services/services.js';
 import { groupAdvantages } from './advantage.js';
 import { type RolloutContext, rolloutJob, rolloutRecord } from './evaluate.js';
 import { toSamples, traceRows } from './rows.js';
+import { runSchedule } from './run-config.js';
 import { mean } from './statistics.js';
 
 export interface TrainStepOptions {
@@ -44,7 +46,7 @@ export async function trainStep(
   const order = new Map(jobs.map((job, i) => [job.id, i]));
   results.sort((a, b) => order.get(a.job.id)! - order.get(b.job.id)!);
   const { samples, useful, rows } = buildSamples(results, tasks);
-  const lr = config.lr * Math.min(1, context.step / Math.max(1, config.warmupSteps));
+  const lr = learningRate(runSchedule(config), context.step);
   const update =
     samples.length > 0
       ? await services.engine(
