@@ -217,6 +217,8 @@ const train = program.command('train').description('training runs');
 const trainModule = () => import('./train.js');
 train
   .command('plan <file>')
+  .description('rollouts, time and memory of a run, from its file and the header of the model')
+  .option('--model <id>')
   .option('--json')
   .action(run(async () => (await trainModule()).trainPlanCommand, ['file']));
 train

@@ -1,20 +1,22 @@
 /** `tackroom train …`: a run is a YAML file. */
 import { readFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
+import { cpus } from 'node:os';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { TackroomError } from '../../contract/errors.js';
+import { DEMO_MODEL } from '../models/library.js';
 import type { Services } from '../services/services.js';
 import { newId } from '../store/ids.js';
 import { createRun, executeRun } from '../train/run.js';
 import { RunConfig } from '../train/run-config.js';
+import { planRun } from '../train/run-plan.js';
 import { EventBus } from '../window/event-bus.js';
-import { type GlobalOptions, withServices, withStore } from './context.js';
+import { findModel, type GlobalOptions, withServices, withStore } from './context.js';
 import type { CommandIo } from './io.js';
 import { wholeNumber } from './numbers.js';
 import { MAX_WORKERS, openPool } from './pool.js';
 import { formatDuration } from './progress.js';
-import { table } from './table.js';
+import { bytesText, table } from './table.js';
 import { importTasks, taskDirs } from './task-folders.js';
 
 /** Reads and checks a run file. Errors: BAD_ARGUMENT naming the field. */
@@ -50,39 +52,49 @@ function needTasks(config: RunConfig): { tasks: string; validation: string } {
   return { tasks: config.tasks, validation: config.validation };
 }
 
-/** CPU seconds of a rollout of the demo model in pi, verifier included; resident bytes of engine and of one pi (docs/demo.md). */
-const SECONDS_PER_ROLLOUT = 0.25;
-const ENGINE_BYTES = 800 * 2 ** 20;
-const WORKER_BYTES = 230 * 2 ** 20;
 const PLAN_WORKERS = 4;
 
-/** Predicted from rates measured with the demo model; it runs on this machine, so it costs nothing. */
+/** It runs on this machine, so it costs nothing. */
 export async function trainPlanCommand(
-  options: GlobalOptions & { file: string; json?: boolean },
+  options: GlobalOptions & { file: string; model?: string; json?: boolean },
   io: CommandIo,
 ): Promise<number> {
   const config = readRunFile(options.file);
   const folders = needTasks(config);
   const counts = { tasks: taskDirs(folders.tasks).length, validation: taskDirs(folders.validation).length };
-  const rollouts =
-    config.steps * config.tasksPerStep * config.groupSize +
-    (Math.ceil(config.steps / config.checkpointEvery) + 1) * counts.validation * config.validationSamples;
-  const seconds = (rollouts * SECONDS_PER_ROLLOUT) / Math.max(1, cpus().length);
-  const memory = ENGINE_BYTES + PLAN_WORKERS * WORKER_BYTES;
-  const plan = {
-    ...counts,
-    steps: config.steps,
-    rollouts,
-    seconds: Math.round(seconds),
-    memory_bytes: memory,
-    free_memory_ok: totalmem() > memory,
-    cost: 0,
-  };
-  if (options.json) io.stdout.write(`${JSON.stringify(plan)}\n`);
-  else
-    io.stdout.write(
-      `${plan.rollouts} rollouts on ${counts.tasks} tasks in ${config.steps} steps, about ${formatDuration(seconds * 1000)} on ${cpus().length} cores, ${Math.round(plan.memory_bytes / 2 ** 20)} MB, no cost.\n`,
-    );
+  const { training, ...plan } = planRun(config, {
+    model: await findModel(options),
+    timed: options.model === undefined || options.model === DEMO_MODEL,
+    validationTasks: counts.validation,
+    workers: PLAN_WORKERS,
+  });
+  if (options.json) {
+    const document = {
+      ...counts,
+      steps: config.steps,
+      rollouts: plan.rollouts,
+      seconds: plan.seconds === null ? null : Math.round(plan.seconds),
+      memory_bytes: plan.memoryBytes,
+      memory: {
+        weights: training.weights,
+        adapter: training.adapter,
+        trainer: training.memory.total,
+        contexts: plan.contextBytes,
+      },
+      free_memory_ok: plan.fits,
+      cost: 0,
+    };
+    io.stdout.write(`${JSON.stringify(document)}\n`);
+    return 0;
+  }
+  const time =
+    plan.seconds === null
+      ? 'time unknown with this model'
+      : `about ${formatDuration(plan.seconds * 1000)} on ${cpus().length} cores`;
+  io.stdout.write(
+    `${plan.rollouts} rollouts on ${counts.tasks} tasks in ${config.steps} steps, ${time}, no cost.\n` +
+      `Memory: ${bytesText(plan.memoryBytes)} (weights ${bytesText(training.weights)}, adapter ${bytesText(training.adapter)}, training ${bytesText(training.memory.total)}, contexts up to ${bytesText(plan.contextBytes)}, processes the rest)${plan.fits ? '' : ', more than is free'}.\n`,
+  );
   return 0;
 }
 

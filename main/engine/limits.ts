@@ -42,7 +42,7 @@ export const sequenceBytes = (tokens: number, perToken: number): number =>
   Math.ceil(tokens / TOKEN_STEP) * TOKEN_STEP * perToken;
 
 /** Memory for keys and values when the user names none: 16 full contexts, at most 40 % of what is free. */
-export function defaultKvBytes(info: ModelInfo, freeBytes: number): number {
+export function defaultKvBytes(info: Pick<ModelInfo, 'contextLength' | 'kvBytesPerToken'>, freeBytes: number): number {
   const wanted = FULL_CONTEXTS * sequenceBytes(info.contextLength, kvBytesPerToken(info));
   return Math.max(LEAST_KV_BYTES, Math.min(wanted, Math.floor(freeBytes * SHARE_OF_FREE)));
 }
