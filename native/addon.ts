@@ -354,7 +354,7 @@ export function packageRoot(): string {
   return dir;
 }
 
-/** Loads the addon. Only the engine process and the recipe scripts call this. */
+/** Loads the addon. Called by the engine process, the commands that work without it (`engine …`, `train plan`) and the recipe scripts. */
 export function loadAddon(): NativeAddon {
   const root = packageRoot().replace(/app\.asar$/, 'app.asar.unpacked');
   const file = join(root, 'build', 'native', 'engine.node');
