@@ -156,6 +156,14 @@ export interface NativeAdapter {
 /** What the experts of a layer get: nothing, one pair for all of them, or a pair each. */
 export type ExpertAdapters = 'none' | 'shared' | 'each';
 
+export interface AdapterOptions {
+  rank: number;
+  alpha: number;
+  seed: number;
+  /** Default: none. */
+  experts?: ExpertAdapters;
+}
+
 export type LossName = 'grpo' | 'bnpo' | 'dr_grpo' | 'dapo' | 'gspo' | 'cispo' | 'sft';
 
 /** One training row; arrays are aligned with `inputIds`, index 0 never carries loss. */
@@ -301,10 +309,8 @@ export interface NativeModel {
   logits(ids: Int32Array, adapter?: NativeAdapter | null): Promise<Float32Array>;
   /** The residual stream before each layer and after the last, [layers + 1] times [n, hidden]. For tests. */
   hiddenStates(ids: Int32Array, adapter?: NativeAdapter | null): Promise<Float32Array[]>;
-  /**
-   * A: kaiming uniform(a = sqrt 5) from `seed`, B = 0, on every linear layer but the head. `experts`: default none.
-   */
-  createAdapter(options: { rank: number; alpha: number; seed: number; experts?: ExpertAdapters }): NativeAdapter;
+  /** A: kaiming uniform(a = sqrt 5) from `seed`, B = 0, on every linear layer but the head. */
+  createAdapter(options: AdapterOptions): NativeAdapter;
   /** A PEFT folder or an adapter GGUF. */
   loadAdapter(path: string): Promise<NativeAdapter>;
   /** Trains `adapter` in place; null trains every weight of the model. */

@@ -2,7 +2,7 @@
  * What the engine process answers over its unix socket (main/services/rpc.ts). It knows messages and tokens, nothing of
  * HTTP. Method names map to `EngineCalls`; a handle to an adapter is its hash (sha256 of its tensors).
  */
-import type { ComputePath, LossOptions, OptimizerOptions, StepMetrics } from '../../native/addon.js';
+import type { AdapterOptions, ComputePath, LossOptions, OptimizerOptions, StepMetrics } from '../../native/addon.js';
 import type { Priority } from './waiting-queue.js';
 
 export interface ChatMessage {
@@ -127,7 +127,7 @@ export interface EngineCalls {
   'adapter.drop': { params: { hash: string }; result: null };
   /** One trainer at a time; opening replaces an earlier one. With `state` it resumes. */
   'train.open': {
-    params: { rank: number; alpha: number; seed: number; optimizer: OptimizerOptions; state?: string };
+    params: AdapterOptions & { optimizer: OptimizerOptions; state?: string };
     result: { hash: string; steps: number };
   };
   /** One optimizer update. The new weights are served under the returned hash at once; older hashes stay until dropped. */

@@ -5,16 +5,9 @@
 import { mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { TackroomError } from '../../contract/errors.js';
-import type {
-  LossOptions,
-  NativeAdapter,
-  NativeModel,
-  NativeTrainer,
-  OptimizerOptions,
-  StepMetrics,
-} from '../../native/addon.js';
+import type { LossOptions, NativeAdapter, NativeModel, NativeTrainer, StepMetrics } from '../../native/addon.js';
 import type { AdapterPool } from './adapter-pool.js';
-import type { WireSample } from './protocol.js';
+import type { EngineCalls, WireSample } from './protocol.js';
 
 const KEEP = 3;
 export const STATE_FILE = 'trainer.state';
@@ -36,11 +29,12 @@ export class TrainerSession {
   static async open(
     model: NativeModel,
     pool: AdapterPool,
-    options: { rank: number; alpha: number; seed: number; optimizer: OptimizerOptions; state?: string },
+    options: EngineCalls['train.open']['params'],
   ): Promise<TrainerSession> {
-    const adapter = model.createAdapter({ rank: options.rank, alpha: options.alpha, seed: options.seed });
-    const trainer = model.newTrainer(adapter, options.optimizer);
-    if (options.state) await trainer.loadState(options.state);
+    const { optimizer, state, ...shape } = options;
+    const adapter = model.createAdapter(shape);
+    const trainer = model.newTrainer(adapter, optimizer);
+    if (state) await trainer.loadState(state);
     return new TrainerSession(pool, adapter, trainer);
   }
 

@@ -19,6 +19,8 @@ const Fields = z.strictObject({
   clipHigh: z.number().default(0.28),
   rank: z.number().int().min(1).default(16),
   alpha: z.number().positive().default(32),
+  /** What the experts of a mixture get: nothing, one pair a layer, or a pair each. */
+  experts: z.enum(['none', 'shared', 'each']).default('none'),
   lr: z.number().positive().default(1.5e-3),
   warmupSteps: z.number().int().nonnegative().default(4),
   lrSchedule: z.enum(LR_SCHEDULES).default('constant'),

@@ -35,7 +35,8 @@ export function planRun(
   const perStep = config.tasksPerStep * config.groupSize;
   const rollouts = config.steps * perStep + evaluations * options.validationTasks * config.validationSamples;
   const longest = Math.min(contextLength, config.maxPromptTokens + config.maxTokens);
-  const training = loadAddon().planTraining(options.model, { rank: config.rank, tokens: perStep * longest, longest });
+  const { rank, experts } = config;
+  const training = loadAddon().planTraining(options.model, { rank, experts, tokens: perStep * longest, longest });
   const contextBytes = defaultKvBytes({ contextLength, kvBytesPerToken: memory.kvBytesPerToken }, freeMemory());
   const memoryBytes = PROCESS_BYTES + training.bytes + contextBytes + options.workers * WORKER_BYTES;
   return {

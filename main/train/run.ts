@@ -124,6 +124,7 @@ class Runner {
       {
         rank: config.rank,
         alpha: config.alpha,
+        experts: config.experts,
         seed: seedFrom(config.seed, 'adapter'),
         optimizer: {
           optimizer: 'adamw',

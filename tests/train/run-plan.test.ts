@@ -30,6 +30,7 @@ it('plans with the figures of the model that will be trained', async () => {
   expect(more.memoryBytes - plan.memoryBytes).toBe(more.training.bytes - plan.training.bytes + 230 * 2 ** 20);
   expect(planRun(config, { ...options, timed: true }).seconds).toBeGreaterThan(0);
   expect(() => planRun({ ...config, rank: 65 }, options)).toThrow(/rank of an adapter must be between 1 and 64/);
+  expect(() => planRun({ ...config, experts: 'each' }, options)).toThrow(/experts/);
 });
 
 it('prints them', async () => {
