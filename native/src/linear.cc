@@ -21,9 +21,9 @@ struct Product {
   int rows, in, columns;
   const float* x;
   const uint16_t* x16;
-  Int8Rows x8;
-  uint8_t* laid;                  // the same as gemm_int8_laid wants it, or null
-  bool pairs;                     // x8 has two rows for each of the product's, whose results are added
+  Int8Rows x8[2];                 // Int8, and where `wide` the rest, whose product is added
+  uint8_t* laid[2];               // the same as gemm_int8_laid wants it, or null
+  bool wide;
   const float* panels;            // Dense
   const uint16_t* panels16;       // Bf16
   const PackedWeights* weights;   // Expanded, Int8, and Bf16 where the matrix is in 8 or 4 bits
@@ -77,22 +77,14 @@ void bf16(const Model& model, const Product& p, int r0, int r1, int begin, int e
 }
 
 void int8(const Model& model, const Product& p, int r0, int r1, int begin, int end) {
-  const Kernels& k = model.kernels;
-  const int64_t groups = p.in / kInt8Group, columns = end - begin;
-  const int each = p.pairs ? 2 : 1, rows = (r1 - r0) * each, first = begin / kPanelColumns, last = static_cast<int>(panel_count(end));
-  const auto multiply = [&](float* out, int64_t stride, bool accumulate) {
-    const int from = r0 * each;
-    if (p.laid != nullptr) return model.packed.gemm_int8_laid(p.rows * each, p.laid, from, from + rows, *p.weights, first, last, out, stride, accumulate);
-    model.packed.gemm_int8(rows, {p.x8.q + from * int64_t{p.in}, p.x8.scales + from * groups, p.x8.sums + from * groups * 2}, *p.weights, first, last, out, stride, accumulate);
-  };
+  const int64_t groups = p.in / kInt8Group;
+  const int first = begin / kPanelColumns, last = static_cast<int>(panel_count(end));
   float* y = p.y + r0 * p.stride + begin;
-  if (!p.pairs) return multiply(y, p.stride, p.accumulate);
-  float* sums = scratch32(static_cast<size_t>(rows * columns));
-  multiply(sums, columns, false);
-  for (int64_t r = 0; r < r1 - r0; r++, y += p.stride, sums += 2 * columns) {
-    k.add(sums, sums + columns, columns);
-    if (p.accumulate) k.add(y, sums, columns);
-    else std::memcpy(y, sums, static_cast<size_t>(columns) * sizeof(float));
+  for (int part = 0; part < (p.wide ? 2 : 1); part++) {
+    const bool accumulate = p.accumulate || part > 0;
+    const Int8Rows& x = p.x8[part];
+    if (p.laid[part] != nullptr) model.packed.gemm_int8_laid(p.rows, p.laid[part], r0, r1, *p.weights, first, last, y, p.stride, accumulate);
+    else model.packed.gemm_int8(r1 - r0, {x.q + r0 * int64_t{p.in}, x.scales + r0 * groups, x.sums + r0 * groups * 2}, *p.weights, first, last, y, p.stride, accumulate);
   }
 }
 
@@ -182,36 +174,55 @@ const uint16_t* Input::bf16(const Model& model, ThreadPool& pool) {
   return out;
 }
 
-Int8Rows Input::int8(const Model& model, ThreadPool& pool, bool pairs) {
-  const size_t groups = static_cast<size_t>(width_ / kInt8Group), width = static_cast<size_t>(width_), each = pairs ? 2 : 1, rows = static_cast<size_t>(rows_) * each;
-  Narrow& n = int8_[pairs ? 1 : 0];
+Int8Rows Input::int8(const Model& model, ThreadPool& pool, bool rest) {
+  const size_t groups = static_cast<size_t>(width_ / kInt8Group), width = static_cast<size_t>(width_), rows = static_cast<size_t>(rows_);
+  const Int8Rows taken = rest ? int8(model, pool, false) : Int8Rows{};
+  Narrow& n = int8_[rest ? 1 : 0];
   int8_t* q = typed<int8_t>(n.q, rows * width);
   float* scales = n.scales.reserve(rows * groups);
   int32_t* sums = typed<int32_t>(n.sums, rows * groups * 2);
   if (!n.have)
     parallel_rows(pool, rows_, static_cast<double>(rows * width) * 0.1, [&](int begin, int end) {
-      const float* x = x_ + static_cast<size_t>(begin) * width;
-      const size_t at = static_cast<size_t>(begin) * each;
-      if (pairs) model.packed.quantize_pairs(x, end - begin, width_, q + at * width, scales + at * groups, sums + at * groups * 2);
-      else model.packed.quantize_rows(x, width_, end - begin, width_, q + at * width, scales + at * groups, sums + at * groups * 2);
+      const size_t at = static_cast<size_t>(begin);
+      if (!rest) return model.packed.quantize_rows(x_ + at * width, width_, end - begin, width_, q + at * width, scales + at * groups, sums + at * groups * 2);
+      for (size_t r = at; r < static_cast<size_t>(end); r++) quantize_rest(model, static_cast<int>(r), taken, q + r * width, scales + r * groups, sums + r * groups * 2);
     });
   n.have = true;
   return {q, scales, sums};
 }
 
-uint8_t* Input::laid(const Model& model, ThreadPool& pool, const PackedWeights& w, bool pairs) {
+/** A group has an outlier when its scale is far above the mean of the row's; the sum is in one order everywhere. */
+void Input::quantize_rest(const Model& model, int row, const Int8Rows& taken, int8_t* q, float* scales, int32_t* sums) const {
+  constexpr float kOutlier = 6;
+  const int groups = width_ / kInt8Group;
+  const float* x = x_ + int64_t{row} * width_;
+  const float* first = taken.scales + int64_t{row} * groups;
+  float total = 0;
+  for (int g = 0; g < groups; g++) total += first[g];
+  const float limit = kOutlier * total / static_cast<float>(groups);
+  std::memset(q, 0, static_cast<size_t>(width_));
+  std::memset(sums, 0, static_cast<size_t>(groups) * 2 * sizeof(int32_t));
+  for (int g = 0; g < groups; g++) {
+    scales[g] = 0;
+    if (!(first[g] > limit)) continue;
+    float rest[kInt8Group];
+    for (int i = g * kInt8Group, e = 0; e < kInt8Group; i++, e++) rest[e] = x[i] - first[g] * static_cast<float>(taken.q[int64_t{row} * width_ + i]);
+    model.packed.quantize_rows(rest, kInt8Group, 1, kInt8Group, q + g * kInt8Group, scales + g, sums + 2 * g);
+  }
+}
+
+uint8_t* Input::laid(const Model& model, ThreadPool& pool, const PackedWeights& w, bool rest) {
   const PackedKernels& k = model.packed;
-  const int rows = rows_ * (pairs ? 2 : 1);
-  if (rows > k.laid_rows) return nullptr;
-  const auto same = [&](const Laid& l) { return l.group == w.group && l.offset == w.offset && l.pairs == pairs; };
+  if (k.lay_out_rows == nullptr || (!rest && rows_ > k.laid_rows)) return nullptr;
+  const auto same = [&](const Laid& l) { return l.group == w.group && l.offset == w.offset && l.rest == rest; };
   auto found = std::find_if(laid_.begin(), laid_.end(), same);
-  if (found == laid_.end()) found = laid_.insert(laid_.end(), {w.group, w.offset, pairs, false, {}});
-  uint8_t* memory = typed<uint8_t>(found->memory, static_cast<size_t>(k.laid_bytes(rows, w)));
+  if (found == laid_.end()) found = laid_.insert(laid_.end(), {w.group, w.offset, rest, false, {}});
+  uint8_t* memory = typed<uint8_t>(found->memory, static_cast<size_t>(k.laid_bytes(rows_, w)));
   if (found->have) return memory;
-  const Int8Rows source = int8(model, pool, pairs);
-  const int blocks = (rows + kLaidRows - 1) / kLaidRows;
-  parallel_rows(pool, blocks, static_cast<double>(rows) * width_ * 0.05, [&](int begin, int end) {
-    k.lay_out_rows(rows, source, w, begin * kLaidRows, std::min(rows, end * kLaidRows), memory);
+  const Int8Rows source = int8(model, pool, rest);
+  const int blocks = (rows_ + kLaidRows - 1) / kLaidRows;
+  parallel_rows(pool, blocks, static_cast<double>(rows_) * width_ * 0.05, [&](int begin, int end) {
+    k.lay_out_rows(rows_, source, w, begin * kLaidRows, std::min(rows_, end * kLaidRows), memory);
   });
   found->have = true;
   return memory;
@@ -237,9 +248,11 @@ void LinearOps::forward(Precision precision, Input& input, std::initializer_list
         if (precision == Precision::Int8 && p.weights->bits == 16) p.kind = Product::Kind::Bf16;
         if (p.kind == Product::Kind::Bf16) p.x16 = input.bf16(model_, model_.pool);
         if (p.kind == Product::Kind::Int8) {
-          p.pairs = output.wide;
-          p.laid = input.laid(model_, model_.pool, *p.weights, p.pairs);
-          if (p.laid == nullptr) p.x8 = input.int8(model_, model_.pool, p.pairs);
+          p.wide = output.wide;
+          for (int part = 0; part < (p.wide ? 2 : 1); part++) {
+            p.laid[part] = input.laid(model_, model_.pool, *p.weights, part == 1);
+            if (p.laid[part] == nullptr) p.x8[part] = input.int8(model_, model_.pool, part == 1);
+          }
         }
       }
       first.push_back(p);
@@ -268,12 +281,13 @@ void LinearOps::forward(Precision precision, Input& input, std::initializer_list
       p.y = buffer + static_cast<int64_t>(span.begin) * rank_limit, p.stride = p.columns;
       p.x = input.x() + static_cast<int64_t>(span.begin) * in;
       if (precision == Precision::Int8 && site->a8 != nullptr) {
-        p.kind = Product::Kind::Int8, p.pairs = output.wide, p.weights = &site->a8->weights();
-        if (span.count == rows) p.laid = input.laid(model_, model_.pool, *p.weights, p.pairs);
-        if (p.laid == nullptr) {
-          const Int8Rows x = input.int8(model_, model_.pool, p.pairs);
-          const int64_t row = static_cast<int64_t>(span.begin) * (p.pairs ? 2 : 1), groups = in / kInt8Group;
-          p.x8 = {x.q + row * in, x.scales + row * groups, x.sums + row * groups * 2};
+        p.kind = Product::Kind::Int8, p.wide = output.wide, p.weights = &site->a8->weights();
+        for (int part = 0; part < (p.wide ? 2 : 1); part++) {
+          if (span.count == rows) p.laid[part] = input.laid(model_, model_.pool, *p.weights, part == 1);
+          if (p.laid[part] != nullptr) continue;
+          const Int8Rows x = input.int8(model_, model_.pool, part == 1);
+          const int64_t row = span.begin, groups = in / kInt8Group;
+          p.x8[part] = {x.q + row * in, x.scales + row * groups, x.sums + row * groups * 2};
         }
         low8 += static_cast<size_t>(p.rows * p.columns);
       } else if (low16) {
@@ -312,7 +326,7 @@ void LinearOps::forward(Precision precision, Input& input, std::initializer_list
     if (precision == Precision::Int8 && l.site->b8 != nullptr) {
       const size_t groups = static_cast<size_t>(p.rows) * static_cast<size_t>(rank / kInt8Group);
       model_.packed.quantize_rows(l.u, rank, p.rows, rank, u8, scales8, sums8);
-      p.kind = Product::Kind::Int8, p.weights = &l.site->b8->weights(), p.x8 = {u8, scales8, sums8};
+      p.kind = Product::Kind::Int8, p.weights = &l.site->b8->weights(), p.x8[0] = {u8, scales8, sums8};
       u8 += p.rows * rank, scales8 += groups, sums8 += groups * 2;
     } else if (low16) {
       model_.packed.rows_to_bf16(l.u, rank, 1, p.rows, rank, u16);

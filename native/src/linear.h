@@ -22,12 +22,10 @@ class Input {
   int width() const { return width_; }
   /** [rows][bf16_depth(width)]. */
   const uint16_t* bf16(const Model& model, ThreadPool& pool);
-  /**
-   * `pairs`: two rows for each, the 8-bit form and, after it, that of what it leaves; together they carry about 15 bits.
-   */
-  Int8Rows int8(const Model& model, ThreadPool& pool, bool pairs);
+  /** In 8 bits; `rest`: what that leaves of the groups with outliers, the others are zero. */
+  Int8Rows int8(const Model& model, ThreadPool& pool, bool rest);
   /** The same laid out for a matrix (see packed.h); null where the processor's product does that itself. */
-  uint8_t* laid(const Model& model, ThreadPool& pool, const PackedWeights& w, bool pairs);
+  uint8_t* laid(const Model& model, ThreadPool& pool, const PackedWeights& w, bool rest);
 
  private:
   struct Narrow {
@@ -36,21 +34,23 @@ class Input {
   };
   struct Laid {
     int group, offset;
-    bool pairs, have = false;
+    bool rest, have = false;
     AlignedBuffer memory;
   };
+
+  void quantize_rest(const Model& model, int row, const Int8Rows& taken, int8_t* q, float* scales, int32_t* sums) const;
 
   const float* x_ = nullptr;
   int rows_ = 0, width_ = 0;
   bool have16_ = false;
   AlignedBuffer bf16_;
-  Narrow int8_[2];          // single rows, pairs
+  Narrow int8_[2];          // the 8-bit form, and the rest
   std::vector<Laid> laid_;  // a form of weights each
 };
 
 /**
- * One layer of a call: y [rows, linear->out], `stride` floats from row to row. `wide`: in the precision int8 the input is taken in two
- * 8-bit parts; down projections need it, since the product of gate and up has outliers beside which a group of 32 vanishes.
+ * One layer of a call: y [rows, linear->out], `stride` floats from row to row. `wide`: in the precision int8 groups of the input with an
+ * outlier are taken in two 8-bit parts; down projections need it, since beside those of gate * up the rest of a group vanishes.
  */
 struct Output {
   const Linear* linear;

@@ -12,12 +12,13 @@ struct Int8Block {
   float* scales;    // [in / 32][R]
   int32_t* shifts;  // [in / group][R] of -offset * sum
   float* lifts;     // [in / group][R] of scale * sum, what the minimum is multiplied by
+  int32_t* used;    // how many groups of 32 are not zero in all rows, and which; ascending
 };
 
 static inline int64_t cache_lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 static inline int64_t int8_block_bytes(int R, const PackedWeights& w) {
-  return cache_lines(int64_t{R} * w.in) + cache_lines(int64_t{4} * R * (w.in / 32)) + 2 * cache_lines(int64_t{4} * R * (w.in / w.group));
+  return cache_lines(int64_t{R} * w.in) + cache_lines(int64_t{4} * R * (w.in / 32)) + 2 * cache_lines(int64_t{4} * R * (w.in / w.group)) + cache_lines(4 + w.in / 8);
 }
 
 static inline Int8Block int8_block_at(uint8_t* memory, int R, const PackedWeights& w) {
@@ -27,20 +28,30 @@ static inline Int8Block int8_block_at(uint8_t* memory, int R, const PackedWeight
   b.scales = reinterpret_cast<float*>(memory);
   memory += cache_lines(int64_t{4} * R * (w.in / 32));
   b.shifts = reinterpret_cast<int32_t*>(memory);
-  b.lifts = reinterpret_cast<float*>(memory + cache_lines(int64_t{4} * R * (w.in / w.group)));
+  memory += cache_lines(int64_t{4} * R * (w.in / w.group));
+  b.lifts = reinterpret_cast<float*>(memory);
+  b.used = reinterpret_cast<int32_t*>(memory + cache_lines(int64_t{4} * R * (w.in / w.group)));
   return b;
 }
 
-/** Fills a block with `rows` <= R rows from `row` on; the rest is zero. */
-static void fill_int8_block(const Int8Block& b, const Int8Rows& a, int row, int rows, int R, const PackedWeights& w) {
+/** Fills a block with `rows` <= R rows from `row` on; the rest is zero. Groups that are not used may be left as they are. */
+static void fill_int8_block(const Int8Block& b, const Int8Rows& a, int row, int rows, int R, const PackedWeights& w, bool unused = true) {
   const int groups = w.in / 32, halves = 32 / w.group;
+  int count = 0;
+  for (int g = 0; g < groups; g++) {
+    bool some = false;
+    for (int r = 0; r < rows; r++) some = some || a.scales[int64_t{row + r} * groups + g] != 0;
+    if (some) b.used[++count] = g;
+  }
+  b.used[0] = count;
   for (int r = 0; r < R; r++) {
-    const int64_t i = row + r;
+    const int64_t from = row + r;
     const bool real = r < rows;
-    const int8_t* q = a.q + i * w.in;
-    const float* scales = a.scales + i * groups;
-    const int32_t* sums = a.sums + i * groups * 2;
-    for (int g = 0; g < groups; g++) {
+    const int8_t* q = a.q + from * w.in;
+    const float* scales = a.scales + from * groups;
+    const int32_t* sums = a.sums + from * groups * 2;
+    for (int i = 0, n = unused ? groups : count; i < n; i++) {
+      const int g = unused ? i : b.used[i + 1];
       __m256i* target = reinterpret_cast<__m256i*>(b.q + (int64_t{g} * R + r) * 32);
       _mm256_store_si256(target, real ? _mm256_loadu_si256(reinterpret_cast<const __m256i*>(q + 32 * g)) : _mm256_setzero_si256());
       const float scale = real ? scales[g] : 0;

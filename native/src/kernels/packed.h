@@ -69,8 +69,6 @@ struct PackedKernels {
 
   /** Rounds to nearest even. `in` % 32 == 0. */
   void (*quantize_rows)(const float* x, int64_t row, int m, int in, int8_t* q, float* scales, int32_t* sums);
-  /** Two rows for each: row 2i is row i quantised, row 2i + 1 what that leaves of it. x [m][in]. */
-  void (*quantize_pairs)(const float* x, int m, int in, int8_t* q, float* scales, int32_t* sums);
   /**
    * C[m, columns of the panels] (+)= A W^T for the panels [begin, end) of w (bits 8 or 4); c points at column 16 * begin.
    * Every body gives the same bits: over the groups in ascending order acc = fma(dot - offset * sum, scale_w * scale_a, acc) and,
@@ -80,7 +78,7 @@ struct PackedKernels {
   /**
    * The same with rows laid out once for many calls: up to `laid_rows` rows (0: gemm_int8 is as good). lay_out_rows writes the rows
    * [first, last) of m, `first` a multiple of kLaidRows, into laid_bytes(m, w) bytes on a 64-byte boundary, for every matrix with the
-   * width, group and offset of w. gemm_int8_laid multiplies the rows [first, last); c points at row `first` and column 16 * begin.
+   * width, group and offset of w. Groups that are zero in all rows of a block cost nothing. gemm_int8_laid multiplies the rows [first, last); c points at row `first` and column 16 * begin.
    */
   int laid_rows;
   int64_t (*laid_bytes)(int m, const PackedWeights& w);

@@ -77,9 +77,8 @@ static inline __m128i reduce_four(const __m512i* v, Reduce reduce) {
   return _mm512_castsi512_si128(reduce(halves, _mm512_shuffle_i64x2(halves, halves, 0xb1)));
 }
 
-/** Quantises the first n <= 4 groups of x [4][2] vectors, and leaves in x what that loses where `Rest`. Groups from n on are zero. */
-template <bool Rest>
-static inline void quantize_groups(__m512* x, int n, int8_t* q, float* scales, int32_t* sums) {
+/** Quantises the first n <= 4 groups of x [4][2] vectors; those from n on are zero. */
+static inline void quantize_groups(const __m512* x, int n, int8_t* q, float* scales, int32_t* sums) {
   const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
   __m512i high[4];
 #pragma GCC unroll 4
@@ -98,11 +97,6 @@ static inline void quantize_groups(__m512* x, int n, int8_t* q, float* scales, i
     const __mmask16 keep = (finite & some) >> g & 1 ? 0xffff : 0;
     values[2 * g] = _mm512_maskz_cvtps_epi32(keep, _mm512_mul_ps(x[2 * g], by));
     values[2 * g + 1] = _mm512_maskz_cvtps_epi32(keep, _mm512_mul_ps(x[2 * g + 1], by));
-    if constexpr (Rest) {
-      const __m512 back = _mm512_permutexvar_ps(_mm512_set1_epi32(g), _mm512_castps128_ps512(scale));
-      x[2 * g] = _mm512_sub_ps(x[2 * g], _mm512_mul_ps(back, _mm512_cvtepi32_ps(values[2 * g])));
-      x[2 * g + 1] = _mm512_sub_ps(x[2 * g + 1], _mm512_mul_ps(back, _mm512_cvtepi32_ps(values[2 * g + 1])));
-    }
   }
   const auto add = [](__m512i a, __m512i b) { return _mm512_add_epi32(a, b); };
   const __mmask8 groups = static_cast<__mmask8>((1 << n) - 1);
@@ -111,30 +105,16 @@ static inline void quantize_groups(__m512* x, int n, int8_t* q, float* scales, i
   for (int v = 0; v < 2 * n; v++) _mm_storeu_si128(reinterpret_cast<__m128i*>(q + 16 * v), _mm512_cvtepi32_epi8(values[v]));
 }
 
-/** Calls body(vectors, p, n) for every four groups of a row, the first of them at depth p, n of them there. */
-template <class Body>
-static inline void for_groups(const float* x, int in, Body body) {
-  for (int p = 0; p < in; p += 4 * kInt8Group) {
-    const int n = in - p < 4 * kInt8Group ? (in - p) / kInt8Group : 4;
-    __m512 v[8];
-#pragma GCC unroll 8
-    for (int i = 0; i < 8; i++) v[i] = i < 2 * n ? _mm512_loadu_ps(x + p + 16 * i) : _mm512_setzero_ps();
-    body(v, p, n);
-  }
-}
-
 static void quantize_rows(const float* x, int64_t row, int m, int in, int8_t* q, float* scales, int32_t* sums) {
-  for (int i = 0; i < m; i++, x += row, q += in, scales += in / kInt8Group, sums += in / 16)
-    for_groups(x, in, [=](__m512* v, int p, int n) { quantize_groups<false>(v, n, q + p, scales + p / kInt8Group, sums + p / 16); });
-}
-
-static void quantize_pairs(const float* x, int m, int in, int8_t* q, float* scales, int32_t* sums) {
-  const int groups = in / kInt8Group;
-  for (int i = 0; i < m; i++, x += in, q += 2 * in, scales += 2 * groups, sums += 4 * groups)
-    for_groups(x, in, [=](__m512* v, int p, int n) {
-      quantize_groups<true>(v, n, q + p, scales + p / kInt8Group, sums + p / 16);
-      quantize_groups<false>(v, n, q + in + p, scales + groups + p / kInt8Group, sums + 2 * groups + p / 16);
-    });
+  for (int i = 0; i < m; i++, x += row)
+    for (int p = 0; p < in; p += 4 * kInt8Group) {
+      const int n = in - p < 4 * kInt8Group ? (in - p) / kInt8Group : 4;
+      __m512 v[8];
+#pragma GCC unroll 8
+      for (int j = 0; j < 8; j++) v[j] = j < 2 * n ? _mm512_loadu_ps(x + p + 16 * j) : _mm512_setzero_ps();
+      quantize_groups(v, n, q, scales, sums);
+      q += n * kInt8Group, scales += n, sums += 2 * n;
+    }
 }
 
 /**
@@ -259,7 +239,6 @@ void add_avx512_bodies(PackedKernels& table) {
   table.bf16_body = "avx512";
   table.gemm_bf16 = gemm_bf16;
   table.quantize_rows = quantize_rows;
-  table.quantize_pairs = quantize_pairs;
   table.expand_rows = expand_rows;
   table.expand_depth = expand_depth;
   table.expand_bf16 = expand_bf16;

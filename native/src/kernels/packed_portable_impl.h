@@ -72,18 +72,6 @@ static void quantize_rows(const float* x, int64_t row, int m, int in, int8_t* q,
     }
 }
 
-static void quantize_pairs(const float* x, int m, int in, int8_t* q, float* scales, int32_t* sums) {
-  const int groups = in / kInt8Group;
-  for (int i = 0; i < m; i++, x += in, q += 2 * in, scales += 2 * groups, sums += 4 * groups)
-    for (int g = 0; g < groups; g++) {
-      const int p = g * kInt8Group;
-      float rest[kInt8Group];
-      quantize_rows(x + p, in, 1, kInt8Group, q + p, scales + g, sums + 2 * g);
-      for (int e = 0; e < kInt8Group; e++) rest[e] = x[p + e] - scales[g] * static_cast<float>(q[p + e]);
-      quantize_rows(rest, kInt8Group, 1, kInt8Group, q + in + p, scales + groups + g, sums + 2 * (groups + g));
-    }
-}
-
 /** The integers of 32 depths, [8][16][4], as the 8-bit layout has them. */
 static inline void group_integers(const PackedWeights& w, const uint8_t* panel, int p, uint8_t* u) {
   if (w.bits == 8) {
@@ -151,7 +139,7 @@ static inline PackedKernels plain_table(const char* int8_body, decltype(PackedKe
   PackedKernels table = {};
   table.int8_body = int8_body;
   table.rows_to_bf16 = rows_to_bf16, table.pack_bf16 = pack_bf16;
-  table.quantize_rows = quantize_rows, table.quantize_pairs = quantize_pairs, table.gemm_int8 = gemm_int8;
+  table.quantize_rows = quantize_rows, table.gemm_int8 = gemm_int8;
   table.expand_rows = expand_rows, table.expand_depth = expand_depth, table.expand_bf16 = expand_bf16;
   return table;
 }

@@ -47,15 +47,18 @@ template <int R, int Bits, int Group>
 static void panel_rows(const Int8Block& b, const PackedWeights& w, int panel, int rows, Fetch fetch, float* c, int64_t c_row, int columns, bool accumulate) {
   constexpr int kHalves = 32 / Group, kQuads = Group / 4;
   const uint8_t* data = w.data + panel * w.panel_bytes();
-  const int8_t* q = b.q;
-  int64_t index = panel * w.panel_scales();
+  const int64_t first_index = panel * w.panel_scales();
   __m512 acc[R];
 #pragma GCC unroll 16
   for (int r = 0; r < R; r++) acc[r] = _mm512_setzero_ps();
-  for (int g = 0; g < w.in / 32; g++, q += 32 * R) {
+  const int32_t count = b.used[0];
+  for (int i = 1; i <= count; i++) {
+    const int64_t g = b.used[i];
+    const int8_t* q = b.q + g * 32 * R;
     fetch_group<Bits>(data + 64 * Bits * g + kAhead, fetch);
 #pragma GCC unroll 2
-    for (int h = 0; h < kHalves; h++, index += kPanelColumns) {
+    for (int h = 0; h < kHalves; h++) {
+      const int64_t index = first_index + (g * kHalves + h) * kPanelColumns;
       const __m512 scale = factors(w.wide_scales, w.scales, index);
       const int64_t at = (g * kHalves + h) * R;
       __m512i dot[R];
@@ -64,7 +67,7 @@ static void panel_rows(const Int8Block& b, const PackedWeights& w, int panel, in
       // Row after row for every quad of depths: the sums of the rows are independent, those of one row are a chain.
 #pragma GCC unroll 8
       for (int j = h * kQuads; j < (h + 1) * kQuads; j++) {
-        const __m512i u = quads_at<Bits>(data, 32 * g, j);
+        const __m512i u = quads_at<Bits>(data, static_cast<int>(32 * g), j);
 #pragma GCC unroll 16
         for (int r = 0; r < R; r++) dot[r] = _mm512_dpbusd_epi32(dot[r], u, quad_at(q + 32 * r + 4 * j));
       }
@@ -119,11 +122,14 @@ static int64_t laid_bytes(int m, const PackedWeights& w) {
   return (m + R - 1) / R * int8_block_bytes(R, w);
 }
 
+/** Where few groups are used, the weights were read for others a moment ago. */
+static bool sparse(const Int8Block& b, const PackedWeights& w) { return b.used[0] < w.in / 64; }
+
 static void lay_out_rows(int m, const Int8Rows& a, const PackedWeights& w, int first, int last, uint8_t* laid) {
   const int R = shape_for(m, w).rows;
   const int64_t bytes = int8_block_bytes(R, w);
   for (int row = first; row < last; row += R)
-    fill_int8_block(int8_block_at(laid + row / R * bytes, R, w), a, row, last - row < R ? last - row : R, R, w);
+    fill_int8_block(int8_block_at(laid + row / R * bytes, R, w), a, row, last - row < R ? last - row : R, R, w, false);
 }
 
 static Fetch fetch_of(int block, bool several) { return !several ? Fetch::all : block == 0 ? Fetch::even : block == 1 ? Fetch::odd : Fetch::none; }
@@ -132,9 +138,12 @@ static Fetch fetch_of(int block, bool several) { return !several ? Fetch::all : 
 static void laid_chunk(const Shape& shape, uint8_t* laid, int rows, const PackedWeights& w, int begin, int end, float* c, int64_t c_row, bool accumulate) {
   const int64_t bytes = int8_block_bytes(shape.rows, w);
   for (int panel = begin; panel < end; panel++, c += kPanelColumns)
-    for (int row = 0; row < rows; row += shape.rows)
-      shape.body(int8_block_at(laid + row / shape.rows * bytes, shape.rows, w), w, panel, rows - row, fetch_of(row / shape.rows, rows > shape.rows), c + row * c_row, c_row,
-                 w.out - panel * kPanelColumns, accumulate);
+    for (int row = 0; row < rows; row += shape.rows) {
+      const Int8Block b = int8_block_at(laid + row / shape.rows * bytes, shape.rows, w);
+      if (accumulate && b.used[0] == 0) continue;
+      const Fetch fetch = sparse(b, w) ? Fetch::none : fetch_of(row / shape.rows, rows > shape.rows);
+      shape.body(b, w, panel, rows - row, fetch, c + row * c_row, c_row, w.out - panel * kPanelColumns, accumulate);
+    }
 }
 
 static void gemm_int8_laid(int m, uint8_t* laid, int first, int last, const PackedWeights& w, int begin, int end, float* c, int64_t c_row,
@@ -158,7 +167,7 @@ void gemm_int8_vnni(int m, const Int8Rows& a, const PackedWeights& w, int begin,
   for (int row = 0; row < m; row += chunk) {
     const int rows = m - row < chunk ? m - row : chunk;
     for (int r = 0; r < rows; r += shape.rows)
-      fill_int8_block(int8_block_at(memory + r / shape.rows * bytes, shape.rows, w), a, row + r, rows - r < shape.rows ? rows - r : shape.rows, shape.rows, w);
+      fill_int8_block(int8_block_at(memory + r / shape.rows * bytes, shape.rows, w), a, row + r, rows - r < shape.rows ? rows - r : shape.rows, shape.rows, w, false);
     laid_chunk(shape, memory, rows, w, begin, end, c + row * c_row, c_row, accumulate);
   }
 }
