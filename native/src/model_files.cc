@@ -59,7 +59,7 @@ class ModelLoader {
     read_small();
     pack();
     model_->repack();
-    if (total_ >= kSmallModel) model_->pool.worth_sharing = 6e3;
+    if (total_ >= kSmallModel) model_->pool.worth_sharing = 6e3, model_->pool.spins = 12'000;
     std::vector<float> factors;
     if (const TensorView* view = source_->find("rope_freqs.weight")) {
       factors.resize(static_cast<size_t>(model_->config.head_dim) / 2);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kOpen = 1ull << 31;
 constexpr uint64_t kCount = kOpen - 1;
-constexpr int kSpins = 2000;
+constexpr int kSpins = 2000;  // of the caller, before it lets others run
 
 inline void relax() {
 #if defined(__x86_64__)
@@ -61,8 +61,8 @@ void ThreadPool::help() {
   uint64_t last = 0;
   for (;;) {
     uint64_t seen = state_.load(std::memory_order_acquire);
-    for (int spins = 0; !stop_.load(std::memory_order_relaxed) && ((seen & kOpen) == 0 || seen >> 32 == last); spins++) {
-      if (spins < kSpins) relax();
+    for (int turns = 0; !stop_.load(std::memory_order_relaxed) && ((seen & kOpen) == 0 || seen >> 32 == last); turns++) {
+      if (turns < spins) relax();
       else state_.wait(seen);
       seen = state_.load(std::memory_order_acquire);
     }

@@ -29,6 +29,8 @@ class ThreadPool {
    * small ones, where a helper that spins would only take a core from the programs the model works for.
    */
   double worth_sharing = 50e3;
+  /** Turns a helper waits for the next loop before it sleeps; a turn is about 40 ns. High for large models: between two tokens it stays. */
+  int spins = 2000;
 
   /** Calls body(task) for every task in [0, tasks); returns when all are done. The body must not throw. */
   template <class Body>

@@ -9,9 +9,13 @@
 namespace tackroom {
 namespace {
 
-/** Asks for memory that will be read soon. */
-void fetch_ahead(const void* memory, int64_t bytes) {
-  for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(static_cast<const char*>(memory) + at, 0, 2);
+/** A single token computes little for what it reads: the values are asked for before the scores are computed. */
+void fetch_values(const uint16_t* values, int keys, int head_dim) {
+  constexpr int kMost = 6 * kAttentionKeys;  // more would push each other out of the second-level cache
+  for (int first = 0; first < std::min(keys, kMost); first += kAttentionKeys, values += attention_value_block16(head_dim))
+    for (int64_t panel = 0; panel < panel_count(head_dim); panel++)
+      for (int pair = 0; pair < (std::min(kAttentionKeys, keys - first) + 1) / 2; pair++)
+        __builtin_prefetch(values + (panel * kAttentionKeys + 2 * pair) * kPanelColumns, 0, 2);
 }
 
 float* attention_scratch(int head_dim) {
@@ -118,9 +122,7 @@ void Forward::attend_block(int layer, const Span& span, int first, int count, in
     model_.packed.rows_to_bf16(args.q, row, 1, args.rows, c.head_dim, rows16);
     args.narrow = &model_.packed, args.q16 = rows16, args.probabilities16 = rows16 + kAttentionRows * depth;
     args.keys16 = sequence.keys16(layer, head / group), args.values16 = sequence.values16(layer, head / group);
-    // A single token computes little for what it reads: its values come while the scores are computed.
-    constexpr int64_t kMostAhead = 64 << 10;
-    if (span.count == 1) fetch_ahead(args.values16, std::min(kMostAhead, attention_value16(span.position + 1, c.head_dim) * 2));
+    if (span.count == 1) fetch_values(args.values16, span.position + 1, c.head_dim);
   } else {
     args.key_panels = sequence.key_panels(layer, head / group);
     args.v = sequence.values(layer, head / group);

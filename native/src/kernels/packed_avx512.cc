@@ -119,10 +119,10 @@ static void quantize_rows(const float* x, int64_t row, int m, int in, int8_t* q,
 
 /**
  * bf16 products by fp32 arithmetic: a pair of depths becomes two vectors by a shift and a mask. Every sum is one chain over the depths in
- * ascending order, so that a row's result does not depend on the block it falls into. a: fp32 rows [M][depth].
+ * ascending order, so that a row's result does not depend on the block it falls into. a: fp32 rows [M][depth], zeros from `used` on.
  */
 template <int M, int P>
-static void tile(int64_t depth, const float* a, const uint16_t* b, int columns, float* c, int64_t c_row, bool accumulate) {
+static void tile(int64_t depth, int64_t used, const float* a, const uint16_t* b, int columns, float* c, int64_t c_row, bool accumulate) {
   const __m512i upper = _mm512_set1_epi32(static_cast<int>(0xffff0000));
   const int64_t panel = depth * kPanelColumns;
   __m512 s[M][P];
@@ -130,7 +130,7 @@ static void tile(int64_t depth, const float* a, const uint16_t* b, int columns, 
   for (int i = 0; i < M; i++)
 #pragma GCC unroll 8
     for (int j = 0; j < P; j++) s[i][j] = _mm512_setzero_ps();
-  for (int64_t p = 0; p < depth; p += 2) {
+  for (int64_t p = 0; p < used; p += 2) {
     __m512 v[P];
 #pragma GCC unroll 2
     for (int half = 0; half < 2; half++) {
@@ -155,9 +155,9 @@ static void tile(int64_t depth, const float* a, const uint16_t* b, int columns, 
 
 /** M rows by the panels from column n on, P at a time, then half of that. */
 template <int M, int P>
-static void tile_panels(int n, int64_t depth, const float* a, const uint16_t* b, int columns, float* c, int64_t c_row, bool accumulate) {
-  for (; n + (P - 1) * kPanelColumns < columns; n += P * kPanelColumns) tile<M, P>(depth, a, b + n * depth, columns - n, c + n, c_row, accumulate);
-  if constexpr (P > 1) tile_panels<M, P / 2>(n, depth, a, b, columns, c, c_row, accumulate);
+static void tile_panels(int n, int64_t depth, int64_t used, const float* a, const uint16_t* b, int columns, float* c, int64_t c_row, bool accumulate) {
+  for (; n + (P - 1) * kPanelColumns < columns; n += P * kPanelColumns) tile<M, P>(depth, used, a, b + n * depth, columns - n, c + n, c_row, accumulate);
+  if constexpr (P > 1) tile_panels<M, P / 2>(n, depth, used, a, b, columns, c, c_row, accumulate);
 }
 
 static void gemm_bf16(int m, int columns, int k, const uint16_t* a, int64_t a_row, const uint16_t* b, float* c, int64_t c_row, bool accumulate) {
@@ -166,14 +166,16 @@ static void gemm_bf16(int m, int columns, int k, const uint16_t* a, int64_t a_ro
   float* rows = static_cast<float*>(packed_scratch(static_cast<size_t>(kMostRows * depth) * sizeof(float)));
   for (int first = 0; first < m; first += kMostRows) {
     const int count = m - first < kMostRows ? m - first : kMostRows;
+    int64_t used = 0;  // depths, from which on all rows are zero
     for (int i = 0; i < count; i++)
       for (int64_t p = 0; p < depth; p += 16) {
         const __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(a + (first + i) * a_row + p));
+        if (p >= used && !_mm256_testz_si256(words, words)) used = p + 16;
         _mm512_store_si512(rows + i * depth + p, _mm512_slli_epi32(_mm512_cvtepu16_epi32(words), 16));
       }
     float* out = c + first * c_row;
     switch (count) {
-#define TACKROOM_TILE(M, P) case M: tile_panels<M, P>(0, depth, rows, b, columns, out, c_row, accumulate); break;
+#define TACKROOM_TILE(M, P) case M: tile_panels<M, P>(0, depth, used, rows, b, columns, out, c_row, accumulate); break;
       TACKROOM_TILE(1, 8) TACKROOM_TILE(2, 4) TACKROOM_TILE(3, 4) TACKROOM_TILE(4, 4) TACKROOM_TILE(5, 4) TACKROOM_TILE(6, 2)
       TACKROOM_TILE(7, 2) TACKROOM_TILE(8, 2) TACKROOM_TILE(9, 2) TACKROOM_TILE(10, 2) TACKROOM_TILE(11, 2) TACKROOM_TILE(12, 2)
 #undef TACKROOM_TILE
