@@ -1,4 +1,6 @@
 /** 8- and 4-bit products: against double precision, every body against the plainest bit by bit, a row alone against company. */
+#include <utility>
+
 #include "support.h"
 
 namespace tackroom::test {
@@ -57,6 +59,31 @@ void check_values(const Case& t, const TestWeights& weights, const TestRows& row
   check(beside, "gemm_int8 baseline " + t.name() + ": written beside");
 }
 
+/** Rows laid out once, in two pieces where they may be, and multiplied in pieces. */
+void check_laid(const Body& b, const Case& t, const TestWeights& weights, const TestRows& rows, const std::vector<float>& wanted, int64_t c_row) {
+  const PackedKernels& k = b.table;
+  if (k.lay_out_rows == nullptr) return;
+  std::vector<uint8_t> memory(static_cast<size_t>(k.laid_bytes(t.m, weights.w)) + 64, 0xa5);
+  uint8_t* laid = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64);
+  const int cut = t.m > kLaidRows ? kLaidRows : t.m, panels = static_cast<int>(panel_count(t.out)), from = panels / 2;
+  k.lay_out_rows(t.m, rows.rows(), weights.w, 0, cut, laid);
+  if (cut < t.m) k.lay_out_rows(t.m, rows.rows(), weights.w, cut, t.m, laid);
+  std::vector<float> c(static_cast<size_t>(t.m * c_row), 0.37f), added = c;
+  for (const auto& [first, last] : {std::pair{0, cut}, std::pair{cut, t.m}}) {
+    if (first == last) continue;
+    float* at = c.data() + first * c_row;
+    k.gemm_int8_laid(t.m, laid, first, last, weights.w, 0, from, at, c_row, false);
+    k.gemm_int8_laid(t.m, laid, first, last, weights.w, from, panels, at + 16 * from, c_row, false);
+    k.gemm_int8_laid(t.m, laid, first, last, weights.w, 0, panels, added.data() + first * c_row, c_row, true);
+  }
+  bool sums = true;
+  for (int i = 0; i < t.m; i++)
+    for (int j = 0; j < t.out; j++) sums = sums && same(added[static_cast<size_t>(i * c_row + j)], 0.37f + wanted[static_cast<size_t>(i * c_row + j)]);
+  const std::string what = "gemm_int8_laid " + b.name + " " + t.name();
+  check(all_same(c, wanted), what + ": as gemm_int8");
+  check(sums, what + ": accumulate");
+}
+
 void check_case(const std::vector<Body>& all, const Case& t, Random& random) {
   const TestWeights weights(t.out, t.in, t.bits, t.group, t.offset, t.wide, t.minimums, random);
   std::vector<float> x = random_floats(static_cast<size_t>(t.m) * t.in, random);
@@ -87,6 +114,7 @@ void check_case(const std::vector<Body>& all, const Case& t, Random& random) {
     check(sums, what + ": accumulate");
     check(parts, what + ": some panels");
     check(alone, what + ": a row alone");
+    check_laid(b, t, weights, rows, c, c_row);
   }
 }
 
