@@ -13,6 +13,12 @@ import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const args = process.argv.slice(2);
+const known = ['--count', '--seed', '--kind', '--first', '--save'];
+const odd = args.find((arg, i) => (i % 2 === 0 ? !known.includes(arg) : arg.startsWith('--')));
+if (odd !== undefined || args.length % 2 === 1) {
+  console.error(`usage: npm run fuzz [-- ${known.map((name) => `[${name} VALUE]`).join(' ')}]`);
+  process.exit(odd === '--help' ? 0 : 2);
+}
 const option = (name) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
 
 /** Exit status of the native program. */
