@@ -11,7 +11,7 @@
 
 namespace tackroom::TACKROOM_ISA {
 
-constexpr int kDepth = 384;
+constexpr int kDepth = 192;  // of a panel that stays in the first-level cache
 constexpr int kRowBlock = 8 * MR;
 
 /** M rows by V vectors of columns, two vectors a panel. */
