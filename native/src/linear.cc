@@ -232,6 +232,17 @@ void LinearOps::forward(Precision precision, Input& input, std::initializer_list
   std::vector<Product> first, narrow, second;
   const int rows = input.rows(), in = input.width();
   const bool low16 = precision != Precision::Fp32 && model_.packed.bf16_body != nullptr;
+  // The rows of a product from `begin` on in 8 bits; laid out where they are all rows of the input.
+  const auto take8 = [&](Product& p, bool wide, int64_t begin) {
+    p.wide = wide;
+    for (int part = 0; part < (wide ? 2 : 1); part++) {
+      if (p.rows == rows) p.laid[part] = input.laid(model_, model_.pool, *p.weights, part == 1);
+      if (p.laid[part] != nullptr) continue;
+      const Int8Rows x = input.int8(model_, model_.pool, part == 1);
+      const int64_t groups = in / kInt8Group;
+      p.x8[part] = {x.q + begin * in, x.scales + begin * groups, x.sums + begin * groups * 2};
+    }
+  };
   for (const Output& output : outputs)
     for (const LinearPart& part : output.linear->parts) {
       Product p{};
@@ -247,13 +258,7 @@ void LinearOps::forward(Precision precision, Input& input, std::initializer_list
         p.kind = precision == Precision::Fp32 ? Product::Kind::Expanded : precision == Precision::Bf16 ? Product::Kind::Bf16 : Product::Kind::Int8;
         if (precision == Precision::Int8 && p.weights->bits == 16) p.kind = Product::Kind::Bf16;
         if (p.kind == Product::Kind::Bf16) p.x16 = input.bf16(model_, model_.pool);
-        if (p.kind == Product::Kind::Int8) {
-          p.wide = output.wide;
-          for (int part = 0; part < (p.wide ? 2 : 1); part++) {
-            p.laid[part] = input.laid(model_, model_.pool, *p.weights, part == 1);
-            if (p.laid[part] == nullptr) p.x8[part] = input.int8(model_, model_.pool, part == 1);
-          }
-        }
+        if (p.kind == Product::Kind::Int8) take8(p, output.wide, 0);
       }
       first.push_back(p);
     }
@@ -281,14 +286,8 @@ void LinearOps::forward(Precision precision, Input& input, std::initializer_list
       p.y = buffer + static_cast<int64_t>(span.begin) * rank_limit, p.stride = p.columns;
       p.x = input.x() + static_cast<int64_t>(span.begin) * in;
       if (precision == Precision::Int8 && site->a8 != nullptr) {
-        p.kind = Product::Kind::Int8, p.wide = output.wide, p.weights = &site->a8->weights();
-        for (int part = 0; part < (p.wide ? 2 : 1); part++) {
-          if (span.count == rows) p.laid[part] = input.laid(model_, model_.pool, *p.weights, part == 1);
-          if (p.laid[part] != nullptr) continue;
-          const Int8Rows x = input.int8(model_, model_.pool, part == 1);
-          const int64_t row = span.begin, groups = in / kInt8Group;
-          p.x8[part] = {x.q + row * in, x.scales + row * groups, x.sums + row * groups * 2};
-        }
+        p.kind = Product::Kind::Int8, p.weights = &site->a8->weights();
+        take8(p, output.wide, span.begin);
         low8 += static_cast<size_t>(p.rows * p.columns);
       } else if (low16) {
         p.kind = Product::Kind::Bf16;

@@ -26,25 +26,9 @@ static inline __attribute__((always_inline)) __m512i quads_at(const uint8_t* pan
   return _mm512_and_si512(j % 2 == 0 ? v : _mm512_srli_epi16(v, 4), low);
 }
 
-/** Which lines of the weights ahead a block fetches: with several blocks a panel the first two share them, so that memory is never idle. */
-enum class Fetch { none, even, odd, all };
-
-template <int Bits>
-static inline __attribute__((always_inline)) void fetch_group(const uint8_t* ahead, Fetch fetch) {
-  if (fetch == Fetch::none) return;
-  if (fetch == Fetch::all) {
-#pragma GCC unroll 8
-    for (int j = 0; j < Bits; j++) _mm_prefetch(reinterpret_cast<const char*>(ahead + 64 * j), _MM_HINT_T1);
-    return;
-  }
-  ahead += fetch == Fetch::odd ? 64 : 0;
-#pragma GCC unroll 4
-  for (int j = 0; j < Bits; j += 2) _mm_prefetch(reinterpret_cast<const char*>(ahead + 64 * j), _MM_HINT_T1);
-}
-
 /** The first `columns` columns are written. */
 template <int R, int Bits, int Group>
-static void panel_rows(const Int8Block& b, const PackedWeights& w, int panel, int rows, Fetch fetch, float* c, int64_t c_row, int columns, bool accumulate) {
+static void panel_rows(const Int8Block& b, const PackedWeights& w, int panel, int rows, bool ahead, float* c, int64_t c_row, int columns, bool accumulate) {
   constexpr int kHalves = 32 / Group, kQuads = Group / 4;
   const uint8_t* data = w.data + panel * w.panel_bytes();
   const int64_t first_index = panel * w.panel_scales();
@@ -55,7 +39,9 @@ static void panel_rows(const Int8Block& b, const PackedWeights& w, int panel, in
   for (int i = 1; i <= count; i++) {
     const int64_t g = b.used[i];
     const int8_t* q = b.q + g * 32 * R;
-    fetch_group<Bits>(data + 64 * Bits * g + kAhead, fetch);
+    if (ahead)
+#pragma GCC unroll 8
+      for (int j = 0; j < Bits; j++) _mm_prefetch(reinterpret_cast<const char*>(data + 64 * Bits * g + kAhead + 64 * j), _MM_HINT_T1);
 #pragma GCC unroll 2
     for (int h = 0; h < kHalves; h++) {
       const int64_t index = first_index + (g * kHalves + h) * kPanelColumns;
@@ -86,7 +72,7 @@ static void panel_rows(const Int8Block& b, const PackedWeights& w, int panel, in
     if (r < rows) put_row(acc[r], c + r * c_row, first_lanes(columns), accumulate);
 }
 
-using PanelRows = void (*)(const Int8Block&, const PackedWeights&, int, int, Fetch, float*, int64_t, int, bool);
+using PanelRows = void (*)(const Int8Block&, const PackedWeights&, int, int, bool, float*, int64_t, int, bool);
 
 struct Shape {
   int rows;
@@ -132,8 +118,6 @@ static void lay_out_rows(int m, const Int8Rows& a, const PackedWeights& w, int f
     fill_int8_block(int8_block_at(laid + row / R * bytes, R, w), a, row, last - row < R ? last - row : R, R, w, false);
 }
 
-static Fetch fetch_of(int block, bool several) { return !several ? Fetch::all : block == 0 ? Fetch::even : block == 1 ? Fetch::odd : Fetch::none; }
-
 /** Rows that meet each panel while it is in the first-level cache, and stay in the second meanwhile. */
 static void laid_chunk(const Shape& shape, uint8_t* laid, int rows, const PackedWeights& w, int begin, int end, float* c, int64_t c_row, bool accumulate) {
   const int64_t bytes = int8_block_bytes(shape.rows, w);
@@ -141,8 +125,7 @@ static void laid_chunk(const Shape& shape, uint8_t* laid, int rows, const Packed
     for (int row = 0; row < rows; row += shape.rows) {
       const Int8Block b = int8_block_at(laid + row / shape.rows * bytes, shape.rows, w);
       if (accumulate && b.used[0] == 0) continue;
-      const Fetch fetch = sparse(b, w) ? Fetch::none : fetch_of(row / shape.rows, rows > shape.rows);
-      shape.body(b, w, panel, rows - row, fetch, c + row * c_row, c_row, w.out - panel * kPanelColumns, accumulate);
+      shape.body(b, w, panel, rows - row, row == 0 && !sparse(b, w), c + row * c_row, c_row, w.out - panel * kPanelColumns, accumulate);
     }
 }
 
