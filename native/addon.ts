@@ -33,6 +33,7 @@ export interface CpuFeatures {
   kernels: string;
   /** Bodies of the 16- and 8-bit products; bf16Body is empty where the processor has none. */
   bf16Body: string;
+  int16Body: string;
   int8Body: string;
   threads: number;
 }
@@ -86,9 +87,9 @@ export interface ModelSummary {
   types: Record<string, { tensors: number; bytes: number }>;
 }
 
-export type PrecisionName = 'fp32' | 'bf16' | 'int8';
+export type PrecisionName = 'fp32' | 'bf16' | 'int16' | 'int8';
 
-/** auto: int8 for quantised files, bf16 for 16-bit ones from 32 M parameters on where the processor has it, else fp32. */
+/** auto: see docs/engine.md. */
 export interface LoadOptions {
   /** 0 = number of cores. */
   threads?: number;

@@ -310,7 +310,7 @@ const withModel = (command: Command): Command =>
   command
     .requiredOption('--model <model>', 'Hugging Face folder, GGUF file or id of a model')
     .option('--adapter <path>', 'PEFT folder or GGUF file')
-    .option('--precision <p>', 'fp32, bf16, int8 or auto', 'auto');
+    .option('--precision <p>', 'fp32, bf16, int16, int8 or auto', 'auto');
 const runEngine = (load: () => Promise<Body>, positional: string[] = []) =>
   run(async () => {
     const [body, { findEngineModel }] = await Promise.all([load(), import('./context.js')]);

@@ -46,7 +46,7 @@ function reportOf(
   machineBytes: number,
 ) {
   const readBytes = info.stepBytes * decode[0]!.tokensPerSecond;
-  const bodies = { fp32: cpu.kernels, bf16: cpu.bf16Body, int8: cpu.int8Body };
+  const bodies = { fp32: cpu.kernels, bf16: cpu.bf16Body, int16: cpu.int16Body, int8: cpu.int8Body };
   return {
     model: options.model,
     adapter: options.adapter ?? null,

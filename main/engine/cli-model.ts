@@ -12,11 +12,11 @@ import { tokenizerFromGguf } from './tokenizer/from-gguf.js';
 export interface EngineOptions {
   model: string;
   adapter?: string;
-  /** fp32, bf16, int8, or auto: what serving uses on this machine. */
+  /** fp32, bf16, int16, int8, or auto: what serving uses on this machine. */
   precision?: string;
 }
 
-const PRECISIONS = ['fp32', 'bf16', 'int8', 'auto'] as const;
+const PRECISIONS = ['fp32', 'bf16', 'int16', 'int8', 'auto'] as const;
 
 /** Throws BAD_ARGUMENT for a name that is none. */
 export function precisionOf(options: Pick<EngineOptions, 'precision'>): (typeof PRECISIONS)[number] {
@@ -25,7 +25,7 @@ export function precisionOf(options: Pick<EngineOptions, 'precision'>): (typeof 
   throw new TackroomError(
     'BAD_ARGUMENT',
     `There is no precision "${options.precision}".`,
-    'Use --precision fp32, bf16, int8 or auto.',
+    'Use --precision fp32, bf16, int16, int8 or auto.',
   );
 }
 

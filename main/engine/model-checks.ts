@@ -206,5 +206,5 @@ export async function servingFinding(model: NativeModel, { codec }: OpenedCodec)
   const detail = `${gap.mean.toFixed(3)} nats on average, ${gap.max.toFixed(2)} at most, over ${gap.tokens} tokens`;
   return gap.mean <= MOST_GAP
     ? { status: 'ok', detail }
-    : { status: 'warning', detail, hint: 'Use --precision bf16 or fp32, or a file of more bits.' };
+    : { status: 'warning', detail, hint: 'Use --precision bf16, int16 or fp32, or a file of more bits.' };
 }

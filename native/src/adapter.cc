@@ -98,7 +98,7 @@ float Adapter::scale() const { return static_cast<float>(alpha_ / (rank_stabilis
 
 size_t Adapter::bytes() const {
   size_t total = params_.floats() * sizeof(float);
-  for (const LoraSite& site : sites_) total += (site.a_panels.size() + site.b_panels.size()) * sizeof(float) + (site.a16.size() + site.b16.size()) * 2 + (site.a8 == nullptr ? 0 : site.a8->bytes() + site.b8->bytes());
+  for (const LoraSite& site : sites_) total += (site.a_panels.size() + site.b_panels.size()) * sizeof(float) + (site.bf16.a.size() + site.bf16.b.size() + site.int16.a.size() + site.int16.b.size()) * 2 + (site.a8 == nullptr ? 0 : site.a8->bytes() + site.b8->bytes());
   return total;
 }
 
@@ -134,8 +134,9 @@ std::unique_ptr<PackedMatrix> pack_q8(const float* values, int rows, int columns
 }  // namespace
 
 void Adapter::refresh(Model& model, Precision precision) {
-  const bool narrow = precision != Precision::Fp32 && model.packed.bf16_body != nullptr;
-  if ((narrow ? fresh16_ : fresh32_) && (precision != Precision::Int8 || fresh8_)) return;
+  const Form16* form = model.form16(precision);
+  bool& fresh = form == nullptr ? fresh_.fp32 : form->block == 0 ? fresh_.bf16 : fresh_.int16;
+  if (fresh && (precision != Precision::Int8 || fresh_.int8)) return;
   const float factor = scale();
   std::vector<float> scaled, gathered;
   for (size_t i = 0; i < sites_.size(); i++) {
@@ -149,19 +150,20 @@ void Adapter::refresh(Model& model, Precision precision) {
       site.a8 = pack_q8(scaled.data(), rank_, in, model.pool);
       site.b8 = pack_q8(b, out, rank_, model.pool);
     }
-    if (narrow ? fresh16_ : fresh32_) continue;
-    if (narrow) {
-      site.a16.resize(static_cast<size_t>(panel_count(rank_) * kPanelColumns * bf16_depth(in)));
-      site.b16.resize(static_cast<size_t>(panel_count(out) * kPanelColumns * bf16_depth(rank_)));
-      model.packed.pack_bf16(scaled.data(), in, 1, rank_, in, site.a16.data());
-      model.packed.pack_bf16(b, rank_, 1, out, rank_, site.b16.data());
+    if (fresh) continue;
+    if (form != nullptr) {
+      LoraSite::Narrow& panels = site.narrow(*form);
+      panels.a.resize(static_cast<size_t>(form->panels(rank_, in)));
+      panels.b.resize(static_cast<size_t>(form->panels(out, rank_)));
+      form->pack(scaled.data(), in, 1, rank_, in, panels.a.data());
+      form->pack(b, rank_, 1, out, rank_, panels.b.data());
     } else {
       model.kernels.pack_panels(scaled.data(), in, rank_, in, site.a_panels.reserve(static_cast<size_t>(panel_floats(model.kernels, rank_, in))));
       model.kernels.pack_panels(b, rank_, out, rank_, site.b_panels.reserve(static_cast<size_t>(panel_floats(model.kernels, out, rank_))));
     }
   }
-  (narrow ? fresh16_ : fresh32_) = true;
-  if (precision == Precision::Int8) fresh8_ = true;
+  fresh = true;
+  if (precision == Precision::Int8) fresh_.int8 = true;
 }
 
 }  // namespace tackroom

@@ -27,8 +27,14 @@ struct LoraSite {
   size_t a = 0, b = 0;                  // offsets in the ParamSet of A [r, in] and of B's first element
   int64_t b_row = 0, b_column = 1;      // element (o, j) of B at b + o * b_row + j * b_column
   AlignedBuffer a_panels, b_panels;     // fp32; A's hold scale * A
-  std::vector<uint16_t> a16, b16;       // bf16 panels of the same
+  struct Narrow {
+    std::vector<uint16_t> a, b;
+  };
+  Narrow bf16, int16;                   // panels of the same in the two forms of packed.h
   std::unique_ptr<PackedMatrix> a8, b8;  // and in 8 bits, as Q8_0 rounds; only where both widths are multiples of 32
+
+  Narrow& narrow(const Form16& form) { return form.block == 0 ? bf16 : int16; }
+  const Narrow& narrow(const Form16& form) const { return form.block == 0 ? bf16 : int16; }
 };
 
 class Adapter {
@@ -56,7 +62,7 @@ class Adapter {
   /** Brings the packed copies that `precision` reads up to date; the engine thread calls it before a forward pass. */
   void refresh(Model& model, Precision precision);
   /** Marks the packed copies as stale after a change of `params`. */
-  void touch() { fresh32_ = fresh16_ = fresh8_ = false; }
+  void touch() { fresh_ = {}; }
   /** Held while the weights change, and by readers on other threads (clone, hash, save). */
   std::mutex& mutex() const { return mutex_; }
 
@@ -78,7 +84,11 @@ class Adapter {
   double alpha_;
   bool rank_stabilised_;
   ExpertAdapters experts_;
-  bool fresh32_ = false, fresh16_ = false, fresh8_ = false;
+  /** Which packed copies are those of the weights. */
+  struct Fresh {
+    bool fp32 = false, bf16 = false, int16 = false, int8 = false;
+  };
+  Fresh fresh_;
   ParamSet params_;
   std::vector<LoraSite> sites_;  // one a site of the model
   mutable std::mutex mutex_;

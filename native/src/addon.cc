@@ -85,7 +85,8 @@ Napi::Value cpu_features(const Napi::CallbackInfo& info) {
     object.Set("avx512bf16", cpu.avx512bf16);
     object.Set("amx", cpu.amx);
     object.Set("kernels", kernels().name);
-    object.Set("bf16Body", packed_kernels().bf16_body == nullptr ? "" : packed_kernels().bf16_body);
+    object.Set("bf16Body", packed_kernels().bf16.body == nullptr ? "" : packed_kernels().bf16.body);
+    object.Set("int16Body", packed_kernels().int16.body);
     object.Set("int8Body", packed_kernels().int8_body);
     object.Set("threads", static_cast<double>(std::thread::hardware_concurrency()));
     return object;

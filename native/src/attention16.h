@@ -12,7 +12,7 @@ namespace tackroom {
 
 /** Packs the keys [from, to), where `from` is a multiple of 16; element (key, dimension) at keys[key * row + dimension * column]. */
 inline void pack_keys16(const PackedKernels& p, const float* keys, int64_t row, int64_t column, int from, int to, int head_dim, uint16_t* out) {
-  p.pack_bf16(keys + from * row, row, column, to - from, head_dim, out + from * bf16_depth(head_dim));
+  p.bf16.pack(keys + from * row, row, column, to - from, head_dim, out + from * bf16_depth(head_dim));
 }
 
 /** Packs the blocks that hold the values [from, to); value i at values + i * row. */
@@ -27,7 +27,7 @@ inline void pack_values16(const PackedKernels& p, const float* values, int64_t r
       for (int64_t i = 0; i < to - begin; i++) std::memcpy(copy + i * head_dim, source + i * row, static_cast<size_t>(head_dim) * sizeof(float));
       source = copy, stride = head_dim;
     }
-    p.pack_bf16(source, 1, stride, head_dim, kAttentionKeys, out + begin / kAttentionKeys * attention_value_block16(head_dim));
+    p.bf16.pack(source, 1, stride, head_dim, kAttentionKeys, out + begin / kAttentionKeys * attention_value_block16(head_dim));
   }
 }
 

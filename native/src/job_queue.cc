@@ -77,7 +77,7 @@ void JobQueue::pause() {
   // The next decode of a running request arrives within a fraction of this: JavaScript only hands the token on.
   constexpr auto kLinger = std::chrono::milliseconds(3);
   constexpr auto kMostOwed = std::chrono::seconds(5);
-  if (serving_) owed_ = std::min<Clock::duration>(owed_ + (Clock::now() - resumed_) * 5 / 2, kMostOwed);
+  if (serving_) owed_ = std::min<Clock::duration>(owed_ + (Clock::now() - resumed_) * 2, kMostOwed);
   for (;;) {
     Job* job = nullptr;
     {

@@ -6,8 +6,8 @@
  * its jobs.
  *
  * Serving goes before training: urgent jobs are taken first, and a long background job calls `pause` between its parts.
- * There waiting urgent jobs run, and as long as new ones follow at once they get at least as much time as the background
- * job took since its last pause, so that decoding keeps more than half of its speed while a step is trained.
+ * There waiting urgent jobs run, and as long as new ones follow at once they get twice the time that the background job
+ * took since its last pause, so that decoding keeps more than half of its speed while a step is trained.
  */
 #pragma once
 #include <napi.h>

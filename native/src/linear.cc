@@ -16,17 +16,18 @@ constexpr double kSmallestPiece = 6e3;  // ns
 
 /** One matrix product: c[rows, columns] (+)= x B^T, B in one of the packed forms. */
 struct Product {
-  enum class Kind { Dense, Expanded, Bf16, Int8 };
+  enum class Kind { Dense, Expanded, Narrow, Int8 };
   Kind kind;
   int rows, in, columns;
   const float* x;
+  const Form16* form;             // Narrow
   const uint16_t* x16;
   Int8Rows x8[2];                 // Int8, and where `wide` the rest, whose product is added
   uint8_t* laid[2];               // the same as gemm_int8_laid wants it, or null
   bool wide;
   const float* panels;            // Dense
-  const uint16_t* panels16;       // Bf16
-  const PackedWeights* weights;   // Expanded, Int8, and Bf16 where the matrix is in 8 or 4 bits
+  const uint16_t* panels16;       // Narrow
+  const PackedWeights* weights;   // Expanded, Int8, and Narrow where the matrix is packed
   const float* bias;
   float* y;
   int64_t stride;
@@ -56,14 +57,15 @@ void expanded(const Model& model, const Product& p, int r0, int r1, int begin, i
   }
 }
 
-void bf16(const Model& model, const Product& p, int r0, int r1, int begin, int end) {
-  const int64_t depth = bf16_depth(p.in);
+void narrow(const Product& p, int r0, int r1, int begin, int end) {
+  const Form16& form = *p.form;
+  const int64_t depth = form.words(p.in);
   const uint16_t* x = p.x16 + r0 * depth;
   float* y = p.y + r0 * p.stride;
-  const bool direct = p.weights == nullptr || p.weights->bits == 16;
+  const bool direct = p.weights == nullptr || (p.weights->bits == 16 && form.block == 0);
   if (direct) {
     const uint16_t* b = p.panels16 != nullptr ? p.panels16 : reinterpret_cast<const uint16_t*>(p.weights->data);
-    return model.packed.gemm_bf16(r1 - r0, end - begin, p.in, x, depth, b + begin * depth, y + begin, p.stride, p.accumulate);
+    return form.gemm(r1 - r0, end - begin, p.in, x, depth, b + begin * depth, y + begin, p.stride, p.accumulate);
   }
   // Many columns a call, because the product lays its rows out anew for each; few enough to stay in the second-level cache.
   constexpr int64_t kScratch = 256 * 1024;
@@ -71,8 +73,8 @@ void bf16(const Model& model, const Product& p, int r0, int r1, int begin, int e
   uint16_t* b = scratch16(static_cast<size_t>(depth) * static_cast<size_t>(std::min(step, (end - begin + kUnit - 1) / kUnit * kUnit)));
   for (int c = begin; c < end; c += step) {
     const int columns = std::min(step, end - c);
-    for (int j = 0; j < columns; j += kPanelColumns) model.packed.expand_bf16(*p.weights, (c + j) / kPanelColumns, b + j * depth);
-    model.packed.gemm_bf16(r1 - r0, columns, p.in, x, depth, b, y + c, p.stride, p.accumulate);
+    for (int j = 0; j < columns; j += kPanelColumns) form.expand(*p.weights, (c + j) / kPanelColumns, b + j * depth);
+    form.gemm(r1 - r0, columns, p.in, x, depth, b, y + c, p.stride, p.accumulate);
   }
 }
 
@@ -97,7 +99,7 @@ void run_piece(const Model& model, const Product& p, int r0, int r1, int begin, 
               static_cast<int64_t>(p.in) * k.panel_width, y + begin, p.stride, p.accumulate});
       break;
     case Product::Kind::Expanded: expanded(model, p, r0, r1, begin, end); break;
-    case Product::Kind::Bf16: bf16(model, p, r0, r1, begin, end); break;
+    case Product::Kind::Narrow: narrow(p, r0, r1, begin, end); break;
     case Product::Kind::Int8: int8(model, p, r0, r1, begin, end); break;
   }
   if (p.bias != nullptr)
@@ -163,12 +165,12 @@ void Input::set(const float* x, int rows, int width) {
   for (Laid& l : laid_) l.have = false;
 }
 
-const uint16_t* Input::bf16(const Model& model, ThreadPool& pool) {
-  const int64_t depth = bf16_depth(width_);
-  if (have16_) return reinterpret_cast<const uint16_t*>(bf16_.data());
-  uint16_t* out = typed<uint16_t>(bf16_, static_cast<size_t>(rows_ * depth));
+const uint16_t* Input::in16(const Form16& form, ThreadPool& pool) {
+  const int64_t depth = form.words(width_);
+  if (have16_) return reinterpret_cast<const uint16_t*>(in16_.data());
+  uint16_t* out = typed<uint16_t>(in16_, static_cast<size_t>(rows_ * depth));
   parallel_rows(pool, rows_, rows_ * static_cast<double>(width_) * 0.2, [&](int begin, int end) {
-    model.packed.rows_to_bf16(x_ + static_cast<int64_t>(begin) * width_, width_, 1, end - begin, width_, out + begin * depth);
+    form.rows(x_ + static_cast<int64_t>(begin) * width_, width_, 1, end - begin, width_, out + begin * depth);
   });
   have16_ = true;
   return out;
@@ -231,7 +233,7 @@ uint8_t* Input::laid(const Model& model, ThreadPool& pool, const PackedWeights& 
 void LinearOps::forward(Precision precision, Input& input, std::initializer_list<Output> outputs, const std::vector<AdapterSpan>& spans, float* const* low) {
   std::vector<Product> first, narrow, second;
   const int rows = input.rows(), in = input.width();
-  const bool low16 = precision != Precision::Fp32 && model_.packed.bf16_body != nullptr;
+  const Form16* form = model_.form16(precision);
   // The rows of a product from `begin` on in 8 bits; laid out where they are all rows of the input.
   const auto take8 = [&](Product& p, bool wide, int64_t begin) {
     p.wide = wide;
@@ -255,9 +257,9 @@ void LinearOps::forward(Precision precision, Input& input, std::initializer_list
         p.panels = part.panels.data();
       } else {
         p.weights = &part.packed->weights();
-        p.kind = precision == Precision::Fp32 ? Product::Kind::Expanded : precision == Precision::Bf16 ? Product::Kind::Bf16 : Product::Kind::Int8;
-        if (precision == Precision::Int8 && p.weights->bits == 16) p.kind = Product::Kind::Bf16;
-        if (p.kind == Product::Kind::Bf16) p.x16 = input.bf16(model_, model_.pool);
+        p.kind = precision == Precision::Fp32 ? Product::Kind::Expanded : precision == Precision::Int8 ? Product::Kind::Int8 : Product::Kind::Narrow;
+        if (precision == Precision::Int8 && p.weights->bits == 16) p.kind = Product::Kind::Narrow;
+        if (p.kind == Product::Kind::Narrow) p.form = form, p.x16 = input.in16(*form, model_.pool);
         if (p.kind == Product::Kind::Int8) take8(p, output.wide, 0);
       }
       first.push_back(p);
@@ -289,9 +291,9 @@ void LinearOps::forward(Precision precision, Input& input, std::initializer_list
         p.kind = Product::Kind::Int8, p.weights = &site->a8->weights();
         take8(p, output.wide, span.begin);
         low8 += static_cast<size_t>(p.rows * p.columns);
-      } else if (low16) {
-        p.kind = Product::Kind::Bf16;
-        p.x16 = input.bf16(model_, model_.pool) + span.begin * bf16_depth(in), p.panels16 = site->a16.data();
+      } else if (form != nullptr) {
+        p.kind = Product::Kind::Narrow, p.form = form;
+        p.x16 = input.in16(*form, model_.pool) + span.begin * form->words(in), p.panels16 = site->narrow(*form).a.data();
       } else {
         p.kind = Product::Kind::Dense;
         p.panels = site->a_panels.data();
@@ -310,8 +312,8 @@ void LinearOps::forward(Precision precision, Input& input, std::initializer_list
   if (lows.empty()) return;
 
   size_t total = 0;
-  for (const Low& l : lows) total += static_cast<size_t>(l.span->count) * static_cast<size_t>(bf16_depth(l.span->adapter->rank()));
-  uint16_t* u16 = low16 ? typed<uint16_t>(scratch_.low16, total) : nullptr;
+  for (const Low& l : lows) total += form == nullptr ? 0 : static_cast<size_t>(l.span->count) * static_cast<size_t>(form->words(l.span->adapter->rank()));
+  uint16_t* u16 = form != nullptr ? typed<uint16_t>(scratch_.low16, total) : nullptr;
   int8_t* u8 = typed<int8_t>(scratch_.low8, low8);
   float* scales8 = scratch_.scales8.reserve(low8 / kInt8Group);
   int32_t* sums8 = typed<int32_t>(scratch_.sums8, low8 / kInt8Group * 2);
@@ -321,16 +323,16 @@ void LinearOps::forward(Precision precision, Input& input, std::initializer_list
     p.rows = l.span->count, p.in = rank, p.columns = l.output->linear->out;
     p.y = l.output->y + l.span->begin * l.output->stride, p.stride = l.output->stride, p.accumulate = true;
     p.x = l.u;
-    p.kind = low16 ? Product::Kind::Bf16 : Product::Kind::Dense;
+    p.kind = form != nullptr ? Product::Kind::Narrow : Product::Kind::Dense, p.form = form;
     if (precision == Precision::Int8 && l.site->b8 != nullptr) {
       const size_t groups = static_cast<size_t>(p.rows) * static_cast<size_t>(rank / kInt8Group);
       model_.packed.quantize_rows(l.u, rank, p.rows, rank, u8, scales8, sums8);
       p.kind = Product::Kind::Int8, p.weights = &l.site->b8->weights(), p.x8[0] = {u8, scales8, sums8};
       u8 += p.rows * rank, scales8 += groups, sums8 += groups * 2;
-    } else if (low16) {
-      model_.packed.rows_to_bf16(l.u, rank, 1, p.rows, rank, u16);
-      p.x16 = u16, p.panels16 = l.site->b16.data();
-      u16 += p.rows * bf16_depth(rank);
+    } else if (form != nullptr) {
+      form->rows(l.u, rank, 1, p.rows, rank, u16);
+      p.x16 = u16, p.panels16 = l.site->narrow(*form).b.data();
+      u16 += p.rows * form->words(rank);
     } else {
       p.panels = l.site->b_panels.data();
     }
@@ -345,7 +347,7 @@ void LinearOps::forward(Precision precision, Input& input, std::initializer_list
       const int64_t begin = part.begin;
       Product& p = parts.emplace_back(second[i]);
       p.columns = part.out, p.y += begin;
-      if (low16) p.panels16 += begin * bf16_depth(p.in);
+      if (form != nullptr) p.panels16 += begin * form->words(p.in);
       else p.panels += begin * p.in;
       first[n++].then = &p;
     }

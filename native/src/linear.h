@@ -13,15 +13,15 @@
 
 namespace tackroom {
 
-/** Rows of activations [rows, width], and on demand the same in bf16 or in 8 bits. */
+/** Rows of activations [rows, width], and on demand the same in 16 or in 8 bits. */
 class Input {
  public:
   void set(const float* x, int rows, int width);
   const float* x() const { return x_; }
   int rows() const { return rows_; }
   int width() const { return width_; }
-  /** [rows][bf16_depth(width)]. */
-  const uint16_t* bf16(const Model& model, ThreadPool& pool);
+  /** [rows][form.words(width)]; of one form between two calls of set. */
+  const uint16_t* in16(const Form16& form, ThreadPool& pool);
   /** In 8 bits; `rest`: what that leaves of the groups with outliers, the others are zero. */
   Int8Rows int8(const Model& model, ThreadPool& pool, bool rest);
   /** The same laid out for a matrix (see packed.h); null where the processor's product does that itself. */
@@ -43,7 +43,7 @@ class Input {
   const float* x_ = nullptr;
   int rows_ = 0, width_ = 0;
   bool have16_ = false;
-  AlignedBuffer bf16_;
+  AlignedBuffer in16_;
   Narrow int8_[2];          // the 8-bit form, and the rest
   std::vector<Laid> laid_;  // a form of weights each
 };
@@ -65,7 +65,7 @@ struct AdapterSpan {
   Adapter* adapter;
 };
 
-/** Scratch of LoRA products: scale * x A^T of every output of a call, [rows][rank] each, and the same in bf16 or 8 bits. */
+/** Scratch of LoRA products: scale * x A^T of every output of a call, [rows][rank] each, and the same in 16 or 8 bits. */
 struct LoraScratch {
   AlignedBuffer low[4], low16, low8, scales8, sums8;
 };

@@ -77,7 +77,7 @@ struct Layer {
 
 struct LoadOptions {
   int threads = 0;  // 0: number of cores
-  /** "fp32", "bf16", "int8", or "auto": int8 for quantised files, bf16 for large 16-bit ones where that is faster. */
+  /** "fp32", "bf16", "int16", "int8", or "auto": int8 for quantised files, bf16 for large 16-bit ones where that is faster. */
   std::string precision = "auto";
   /** Every weight dense in fp32, for training all of them. */
   bool trainable = false;
@@ -137,9 +137,16 @@ class Model {
   size_t embedding = kAbsent;  // offset of the dense embedding; absent when it stays in the file
   Linear head;                 // of a tied model: its part has the embedding's weight
   Precision serving = Precision::Fp32, training = Precision::Fp32;
+  /** The form of 16-bit operands of a precision: null for fp32, and for int8 where the processor has no products in bf16. */
+  const Form16* form16(Precision precision) const {
+    if (precision == Precision::Int16) return &packed.int16;
+    return precision == Precision::Fp32 || packed.bf16.body == nullptr ? nullptr : &packed.bf16;
+  }
+  /** Whether keys and values of a sequence are kept, and attended to, in bf16. */
+  bool cache16(Precision precision) const { return form16(precision) == &packed.bf16; }
   /** Arithmetic of prompts where decoding is in 8 bits: with AMX bf16 is both faster for many rows and closer to the weights. */
   Precision prompts() const {
-    const bool tiles = packed.bf16_body != nullptr && std::string_view(packed.bf16_body) == "amx";
+    const bool tiles = packed.bf16.body != nullptr && std::string_view(packed.bf16.body) == "amx";
     return serving == Precision::Int8 && tiles ? Precision::Bf16 : serving;
   }
   std::string quantisation;  // the most common type of the file's matrices, "F32", "Q4_K", ...

@@ -100,21 +100,24 @@ class ModelLoader {
   }
 
   void choose_precision() {
-    const bool has_bf16 = packed_kernels().bf16_gains;
+    const bool has_bf16 = packed_kernels().bf16.gains;
+    const Precision faster = has_bf16 ? Precision::Bf16 : packed_kernels().int16.gains ? Precision::Int16 : Precision::Fp32;
     const bool narrow = common_ == TensorType::F16 || common_ == TensorType::BF16;
     const std::string& wanted = options_.precision;
     if (wanted == "auto") {
       serving_ = quantised_ ? Precision::Int8 : narrow && has_bf16 && total_ >= kSmallModel ? Precision::Bf16 : Precision::Fp32;
-      training_ = has_bf16 && (quantised_ || serving_ == Precision::Bf16) ? Precision::Bf16 : Precision::Fp32;
+      training_ = quantised_ || (narrow && total_ >= kSmallModel) ? faster : Precision::Fp32;
     } else if (wanted == "int8") {
       serving_ = Precision::Int8;
-      training_ = has_bf16 ? Precision::Bf16 : Precision::Fp32;
+      training_ = faster;
     } else if (wanted == "bf16") {
       serving_ = training_ = Precision::Bf16;
+    } else if (wanted == "int16") {
+      serving_ = training_ = Precision::Int16;
     } else if (wanted == "fp32") {
       serving_ = training_ = Precision::Fp32;
     } else {
-      fail("BAD_ARGUMENT", "\"%s\" is no precision; there are fp32, bf16, int8 and auto.", wanted.c_str());
+      fail("BAD_ARGUMENT", "\"%s\" is no precision; there are fp32, bf16, int16, int8 and auto.", wanted.c_str());
     }
     if (options_.trainable) serving_ = training_ = Precision::Fp32;
   }
@@ -123,7 +126,7 @@ class ModelLoader {
     if (options_.trainable) return true;
     const TensorView* tensor = source_->find(name);
     if (tensor == nullptr || tensor->quantised()) return tensor == nullptr;
-    if (serving_ == Precision::Int8 || serving_ == Precision::Bf16) return false;
+    if (serving_ != Precision::Fp32) return false;
     return tensor->type != TensorType::BF16 || total_ < kSmallModel;
   }
 
@@ -153,7 +156,7 @@ class ModelLoader {
 
   /** Of a precision that was asked for: whether the processor and every matrix of the file have products for it. */
   void check_precision() const {
-    if (serving_ == Precision::Bf16 && packed_kernels().bf16_body == nullptr)
+    if (serving_ == Precision::Bf16 && packed_kernels().bf16.body == nullptr)
       fail("BAD_ARGUMENT", "The precision bf16 needs a processor with AVX-512; use fp32 or auto here.");
     if (serving_ != Precision::Int8) return;
     if (!quantised_)

@@ -16,7 +16,7 @@ Sequence::Sequence(std::shared_ptr<Model> model, std::shared_ptr<Adapter> adapte
     : model_(std::move(model)),
       adapter_(std::move(adapter)),
       precision_(precision),
-      narrow_(precision != Precision::Fp32 && model_->packed.bf16_body != nullptr) {}
+      narrow_(model_->cache16(precision)) {}
 
 void Sequence::truncate(int n) {
   if (n < 0 || n > length()) fail("BAD_ARGUMENT", "Cannot truncate a sequence of %d tokens to %d.", length(), n);
@@ -124,9 +124,9 @@ void Sequence::put16(int layer, int position, const float* k, const float* v) {
   thread_local std::vector<uint16_t> row;
   row.resize(static_cast<size_t>(bf16_depth(hd)));
   for (int head = 0; head < model_->config.kv_heads; head++, k += hd, v += hd) {
-    model_->packed.rows_to_bf16(k, hd, 1, 1, hd, row.data());
+    model_->packed.bf16.rows(k, hd, 1, 1, hd, row.data());
     for (int i = 0; i < hd; i++) keys[i / 2 * (2 * kPanelColumns) + i % 2] = row[static_cast<size_t>(i)];
-    model_->packed.rows_to_bf16(v, hd, 1, 1, hd, row.data());
+    model_->packed.bf16.rows(v, hd, 1, 1, hd, row.data());
     for (int i = 0; i < hd; i++)
       values[i / kPanelColumns * (kAttentionKeys * kPanelColumns) + in_block / 2 * (2 * kPanelColumns) + i % kPanelColumns * 2 + in_block % 2] = row[static_cast<size_t>(i)];
     keys += attention_key16(cache_.capacity, hd);
@@ -143,7 +143,7 @@ size_t Sequence::bytes() const { return static_cast<size_t>(cache_.capacity) * b
 
 size_t Sequence::bytes_per_token(const Model& model, Precision precision) {
   const ModelConfig& c = model.config;
-  const bool narrow = precision != Precision::Fp32 && model.packed.bf16_body != nullptr;
+  const bool narrow = model.cache16(precision);
   const int64_t padded = bf16_depth(c.head_dim) + panel_count(c.head_dim) * kPanelColumns;
   size_t bytes = 0;
   for (const LayerKind& kind : c.kinds) {

@@ -13,17 +13,17 @@ struct Product {
       : m(rows), n(columns), k(deep), depth(bf16_depth(deep)), a_row(depth + (rows % 3 == 0 ? 32 : 0)), c_row(columns + 5) {
     const std::vector<float> x = random_floats(static_cast<size_t>(m) * k, random), w = random_floats(static_cast<size_t>(n) * k, random);
     std::vector<uint16_t> tight(static_cast<size_t>(m * depth));
-    pack.rows_to_bf16(x.data(), k, 1, m, k, tight.data());
+    pack.bf16.rows(x.data(), k, 1, m, k, tight.data());
     a.assign(static_cast<size_t>(m * a_row), 0x7fc0);  // a read outside the rows would be seen
     for (int i = 0; i < m; i++) std::memcpy(a.data() + i * a_row, tight.data() + i * depth, static_cast<size_t>(2 * depth));
     b.resize(static_cast<size_t>(panel_count(n) * 16 * depth));
-    pack.pack_bf16(w.data(), k, 1, n, k, b.data());
+    pack.bf16.pack(w.data(), k, 1, n, k, b.data());
   }
   float a_at(int i, int p) const { return bf16_value(a[static_cast<size_t>(i * a_row + p)]); }
   float b_at(int j, int p) const { return bf16_value(b[static_cast<size_t>((j / 16 * depth / 2 + p / 2) * 32 + j % 16 * 2 + p % 2)]); }
   std::vector<float> run(const PackedKernels& kernels, bool accumulate, float start) const {
     std::vector<float> c(static_cast<size_t>(m * c_row), start);
-    kernels.gemm_bf16(m, n, k, a.data(), a_row, b.data(), c.data(), c_row, accumulate);
+    kernels.bf16.gemm(m, n, k, a.data(), a_row, b.data(), c.data(), c_row, accumulate);
     return c;
   }
 };
@@ -49,7 +49,7 @@ void check_product(const Body& body, const Product& t) {
       close = close && std::fabs(c[at] - wanted) <= size * 0x1p-24 * (8 + t.k / 16.0);
       sums = sums && same(added[at], 0.37f + c[at]);
     }
-    body.table.gemm_bf16(1, t.n, t.k, t.a.data() + i * t.a_row, t.a_row, t.b.data(), row.data(), t.n, false);
+    body.table.bf16.gemm(1, t.n, t.k, t.a.data() + i * t.a_row, t.a_row, t.b.data(), row.data(), t.n, false);
     for (int j = 0; j < t.n; j++) alone = alone && same(row[static_cast<size_t>(j)], c[static_cast<size_t>(i * t.c_row + j)]);
   }
   check(close, what + ": values");
@@ -82,7 +82,7 @@ void check_not_finite(const Body& body, Random& random) {
 
 void test_bf16(const std::vector<Body>& all, bool quick) {
   for (const Body& body : all) {
-    if (body.table.gemm_bf16 == nullptr) continue;
+    if (body.table.bf16.gemm == nullptr) continue;
     Random random{23};
     for (int m = 1; m <= 33; m++)
       for (const int n : {1, 16, 23, 48, 70}) check_product(body, Product(body.table, m, n, m % 2 == 0 ? 45 : 96, random));

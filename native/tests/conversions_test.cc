@@ -37,9 +37,9 @@ void check_bf16(const Body& b, int rows, int k, int64_t row, int64_t column, Ran
   const int64_t depth = bf16_depth(k);
   const std::string what = text("%s rows %d k %d strides %d %d", b.name.c_str(), rows, k, static_cast<int>(row), static_cast<int>(column));
   std::vector<uint16_t> flat(static_cast<size_t>(rows * depth), 0x1234);
-  b.table.rows_to_bf16(x.data(), row, column, rows, k, flat.data());
+  b.table.bf16.rows(x.data(), row, column, rows, k, flat.data());
   std::vector<uint16_t> panels(static_cast<size_t>(panel_count(rows) * 16 * depth), 0x1234);
-  b.table.pack_bf16(x.data(), row, column, rows, k, panels.data());
+  b.table.bf16.pack(x.data(), row, column, rows, k, panels.data());
   bool flat_holds = true, panels_hold = true;
   for (int64_t i = 0; i < panel_count(rows) * 16; i++)
     for (int64_t p = 0; p < depth; p++) {
@@ -99,7 +99,7 @@ void check_expanded(const Body& b, const TestWeights& t, const std::string& what
   b.table.expand_depth(w, 0, panels, deep.data());
   for (int panel = 0; panel < panels; panel++) {
     b.table.expand_rows(w, panel, rows.data(), row);
-    b.table.expand_bf16(w, panel, bf16.data());
+    b.table.bf16.expand(w, panel, bf16.data());
     for (int c = 0; c < 16; c++) {
       for (int p = 0; p < w.in; p++) {
         const float wanted = t.value(16 * panel + c, p);

@@ -101,7 +101,7 @@ void split(ThreadPool& pool, int n, int parts, Body body) {
 }
 
 void bench_step(const Body& b, int bits, ThreadPool& pool, int m) {
-  const char* body = bits == 16 ? b.table.bf16_body : b.table.int8_body;
+  const char* body = bits == 16 ? b.table.bf16.body : b.table.int8_body;
   const std::string name = text("decode %d-bit %s m %d threads %d", bits, body == nullptr ? "none" : body, m, pool.size());
   if (body == nullptr || !wanted(name)) return;
   const Step& step = step_of(bits);
@@ -109,7 +109,7 @@ void bench_step(const Body& b, int bits, ThreadPool& pool, int m) {
   const std::vector<float> x = random_floats(static_cast<size_t>(m) * 1536, random);
   std::vector<float> c(static_cast<size_t>(m) * 49152);
   std::vector<uint16_t> a(static_cast<size_t>(m) * 1536);
-  b.table.rows_to_bf16(x.data(), 1536, 1, m, 1536, a.data());
+  b.table.bf16.rows(x.data(), 1536, 1, m, 1536, a.data());
   const TestRows rows = quantized(b.table, x, m, 1536);
   const auto work = [&] {
     for (const PackedWeights& w : step.weights) {
@@ -117,7 +117,7 @@ void bench_step(const Body& b, int bits, ThreadPool& pool, int m) {
       split(pool, panels, pool.size() == 1 ? 1 : panels > 1000 ? 16 : 4, [&](int begin, int end) {
         float* out = c.data() + 16 * begin;
         if (step.bits == 16)
-          b.table.gemm_bf16(m, 16 * (end - begin), w.in, a.data(), w.in, reinterpret_cast<const uint16_t*>(w.data + begin * w.panel_bytes()), out, w.out,
+          b.table.bf16.gemm(m, 16 * (end - begin), w.in, a.data(), w.in, reinterpret_cast<const uint16_t*>(w.data + begin * w.panel_bytes()), out, w.out,
                             false);
         else b.table.gemm_int8(m, rows.rows(), w, begin, end, out, w.out, false);
       });
@@ -149,25 +149,29 @@ void bench_int8(const Body& b, ThreadPool& pool, int bits, int group, int m, int
   std::printf("%-66s %8.1f GOP/s  %3.0f %% of vpdpbusd\n", name.c_str(), rate, limit > 0 ? 100 * rate / limit : 0);
 }
 
-void bench_bf16(const Body& b, ThreadPool& pool, int m, int out, int in, double limit) {
-  if (b.table.bf16_body == nullptr) return;
-  const std::string name = text("bf16 %s %d x %d x %d threads %d", b.table.bf16_body, m, out, in, pool.size());
+/** `limit` is the peak of vpdpbusd, whose half is that of 16-bit integers, or of vdpbf16ps. */
+void bench_form(const Form16& form, ThreadPool& pool, int m, int out, int in, double limit) {
+  if (form.body == nullptr) return;
+  const std::string name = text("%s %s %d x %d x %d threads %d", form.block == 0 ? "bf16" : "int16", form.body, m, out, in, pool.size());
   if (!wanted(name)) return;
-  std::vector<uint16_t> a(static_cast<size_t>(m) * in, 0x3c00), w(static_cast<size_t>(panel_count(out)) * 16 * in, 0x3d00);
+  Random random{8};
+  const std::vector<float> x = random_floats(static_cast<size_t>(m) * in, random), weights = random_floats(static_cast<size_t>(out) * in, random);
+  const int64_t words = form.words(in);
+  std::vector<uint16_t> a(static_cast<size_t>(m * words)), w(static_cast<size_t>(form.panels(out, in)));
+  form.rows(x.data(), in, 1, m, in, a.data());
+  form.pack(weights.data(), in, 1, out, in, w.data());
   std::vector<float> c(static_cast<size_t>(m) * out);
   const double time = best_time([&] {
     const int parts = m >= 256 ? (m + 255) / 256 / pool.size() * pool.size() : 1;
     if (parts > 1)
-      split(pool, m, parts, [&](int i, int end) {
-        b.table.gemm_bf16(end - i, out, in, a.data() + int64_t{i} * in, in, w.data(), c.data() + int64_t{i} * out, out, false);
-      });
+      split(pool, m, parts, [&](int i, int end) { form.gemm(end - i, out, in, a.data() + i * words, words, w.data(), c.data() + int64_t{i} * out, out, false); });
     else
       split(pool, static_cast<int>(panel_count(out)), 2 * pool.size(), [&](int begin, int end) {
-        b.table.gemm_bf16(m, 16 * (end - begin), in, a.data(), in, w.data() + int64_t{begin} * 16 * in, c.data() + 16 * begin, out, false);
+        form.gemm(m, 16 * (end - begin), in, a.data(), words, w.data() + begin * 16 * words, c.data() + 16 * begin, out, false);
       });
   }, 0.4);
   const double rate = 2.0 * m * out * in / time / 1e9;
-  std::printf("%-66s %8.1f GFLOP/s  %3.0f %% of vdpbf16ps\n", name.c_str(), rate, limit > 0 ? 100 * rate / limit : 0);
+  std::printf("%-66s %8.1f GOP/s  %3.0f %% of the peak\n", name.c_str(), rate, limit > 0 ? 100 * rate / limit : 0);
 }
 
 /** What a loop with nothing to do costs, and how long until a helper that still spins, or one that sleeps, has joined a loop. */
@@ -203,15 +207,20 @@ void bench_conversions(const Body& b) {
     if (wanted(name)) std::printf("%-66s %8.2f GB/s read and written\n", name.c_str(), bytes / best_time(work, 0.1) / 1e9);
   };
   const double size = static_cast<double>(n) * k;
-  line("rows_to_bf16", 6 * size, [&] { b.table.rows_to_bf16(x.data(), k, 1, n, k, out.data()); });
-  line("rows_to_bf16 transposed", 6 * size, [&] { b.table.rows_to_bf16(x.data(), 1, n, n, k, out.data()); });
-  line("pack_bf16", 6 * size, [&] { b.table.pack_bf16(x.data(), k, 1, n, k, out.data()); });
-  line("pack_bf16 transposed", 6 * size, [&] { b.table.pack_bf16(x.data(), 1, n, n, k, out.data()); });
+  for (const Form16* form : {&b.table.bf16, &b.table.int16}) {
+    const std::string kind = form->block == 0 ? "bf16" : "int16";
+    out.resize(static_cast<size_t>(form->panels(n, k)));
+    line(("rows " + kind).c_str(), 6 * size, [&] { form->rows(x.data(), k, 1, n, k, out.data()); });
+    line(("rows transposed " + kind).c_str(), 6 * size, [&] { form->rows(x.data(), 1, n, n, k, out.data()); });
+    line(("panels " + kind).c_str(), 6 * size, [&] { form->pack(x.data(), k, 1, n, k, out.data()); });
+    line(("panels transposed " + kind).c_str(), 6 * size, [&] { form->pack(x.data(), 1, n, n, k, out.data()); });
+  }
   line("quantize_rows", 5 * size, [&] { quantized(b.table, x, n, k); });
   const TestWeights w(n, k, 4, 32, 8, false, false, random);
   line("expand_rows 4-bit", 4.5 * size, [&] { for (int p = 0; p < n / 16; p++) b.table.expand_rows(w.w, p, floats.data() + p * 16 * k, k); });
   line("expand_depth 4-bit", 4.5 * size, [&] { b.table.expand_depth(w.w, 0, n / 16, floats.data()); });
-  line("expand_bf16 4-bit", 2.5 * size, [&] { for (int p = 0; p < n / 16; p++) b.table.expand_bf16(w.w, p, out.data() + p * 16 * k); });
+  for (const Form16* form : {&b.table.bf16, &b.table.int16})
+    line(form->block == 0 ? "expand bf16 4-bit" : "expand int16 4-bit", 2.5 * size, [&] { for (int p = 0; p < n / 16; p++) form->expand(w.w, p, out.data()); });
 }
 
 }  // namespace
@@ -256,11 +265,14 @@ int main(int argc, char** argv) {
         bench_int8(all[i], *pool, bits, 32, 512, 4096, 4096, vnni[t], true);
         bench_int8(all[i], *pool, bits, 16, 512, 1536, 576, vnni[t], true);
       }
-      for (const int m : {32, 512, 2048}) bench_bf16(all[i], *pool, m, 1536, 576, bf16[t]);
-      bench_bf16(all[i], *pool, 2048, 576, 1536, bf16[t]);
-      bench_bf16(all[i], *pool, 1024, 1024, 1024, bf16[t]);
-      bench_bf16(all[i], *pool, 512, 4096, 4096, bf16[t]);
-      bench_bf16(all[i], *pool, 512, 49152, 576, bf16[t]);
+      for (const Form16* form : {&all[i].table.bf16, &all[i].table.int16}) {
+        const double limit = form->block == 0 ? bf16[t] : vnni[t] / 2;
+        for (const int m : {1, 8, 32, 512, 2048}) bench_form(*form, *pool, m, 1536, 576, limit);
+        bench_form(*form, *pool, 2048, 576, 1536, limit);
+        bench_form(*form, *pool, 1024, 1024, 1024, limit);
+        bench_form(*form, *pool, 512, 4096, 4096, limit);
+        bench_form(*form, *pool, 512, 49152, 576, limit);
+      }
     }
   for (const Body& b : all) bench_conversions(b);
   return 0;

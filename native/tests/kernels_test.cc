@@ -14,9 +14,10 @@ int main(int argc, char** argv) {
   const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
   const std::vector<Body> all = bodies();
   for (const Body& b : all)
-    std::printf("level %s: bf16 %s, int8 %s\n", b.name.c_str(), b.table.bf16_body == nullptr ? "none" : b.table.bf16_body, b.table.int8_body);
+    std::printf("level %s: bf16 %s, int16 %s, int8 %s\n", b.name.c_str(), b.table.bf16.body == nullptr ? "none" : b.table.bf16.body, b.table.int16.body, b.table.int8_body);
   test_conversions(all, quick);
   test_bf16(all, quick);
+  test_int16(all, quick);
   test_int8(all, quick);
   std::printf("%lld checks, %lld failed\n", static_cast<long long>(checks), static_cast<long long>(failures));
   return failures == 0 ? 0 : 1;

@@ -83,6 +83,11 @@ inline std::vector<Body> bodies() {
       {"baseline", KernelLevel::baseline}, {"avx2", KernelLevel::avx2}, {"avx512", KernelLevel::avx512}, {"amx", KernelLevel::amx}};
   for (const auto& [name, level] : levels)
     if (runs_here(level)) all.push_back({name, packed_table(level)});
+  // The instruction exists where another body is preferred to it.
+  if (const CpuInfo cpu = cpu_info(); cpu.avx512bf16 && !cpu.fast_bf16) {
+    all.push_back({"avx512bf16", packed_table(KernelLevel::avx512)});
+    add_avx512bf16_bodies(all.back().table);
+  }
   return all;
 }
 
@@ -171,6 +176,7 @@ inline std::vector<float> random_floats(size_t n, Random& random, float from = -
 
 void test_conversions(const std::vector<Body>& all, bool quick);
 void test_bf16(const std::vector<Body>& all, bool quick);
+void test_int16(const std::vector<Body>& all, bool quick);
 void test_int8(const std::vector<Body>& all, bool quick);
 
 }  // namespace tackroom::test

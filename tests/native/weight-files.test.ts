@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { packageRoot } from '../../native/addon.js';
+import { type PrecisionName, packageRoot } from '../../native/addon.js';
 import { describeShared, sharedDir } from '../support/shared.js';
 import { addon, codeOf, scratchDir, tinyModel } from './support.js';
 
@@ -40,6 +40,25 @@ it('a saved model is described without being loaded', async () => {
   expect(summary.types).toEqual({ BF16: { tensors: 20, bytes: 2 * model.info.parameters } });
   expect(summary.fileBytes).toBeGreaterThan(2 * model.info.parameters);
   expect(await codeOf(() => addon.inspectModel(join(scratch, 'nowhere')))).toBe('MODEL_NOT_FOUND');
+});
+
+it('a 16-bit folder too large to be held in fp32 gives in every precision what its weights give', {
+  timeout: 120_000,
+}, async () => {
+  const dir = join(scratch, 'large-16-bit');
+  await tinyModel({ vocab_size: 280_001, hidden_size: 120, intermediate_size: 200 }).save(dir, 'BF16');
+  const ids = [Int32Array.from({ length: 12 }, (_, i) => 3 + 1009 * i)];
+  const logprobs = async (precision: PrecisionName, trainable = false) => {
+    const model = await addon.loadModel(dir, { precision, trainable, threads: 2 });
+    const [values] = await model.logprobs(ids);
+    model.free();
+    return Array.from(values!);
+  };
+  const exact = await logprobs('fp32', true);
+  const packed = await logprobs('fp32');
+  for (const [i, value] of packed.entries()) expect(Math.abs(value - exact[i]!)).toBeLessThan(1e-4);
+  const rounded = await logprobs('int16');
+  for (const [i, value] of rounded.entries()) expect(Math.abs(value - exact[i]!)).toBeLessThan(0.05);
 });
 
 describeShared('golden files are described', (shared) => {

@@ -119,7 +119,7 @@ void Forward::attend_block(int layer, const Span& span, int first, int count, in
     const int64_t depth = bf16_depth(c.head_dim);
     thread_local AlignedBuffer rows;
     auto* rows16 = reinterpret_cast<uint16_t*>(rows.reserve(static_cast<size_t>(kAttentionRows * (depth + kAttentionKeys) / 2)));
-    model_.packed.rows_to_bf16(args.q, row, 1, args.rows, c.head_dim, rows16);
+    model_.packed.bf16.rows(args.q, row, 1, args.rows, c.head_dim, rows16);
     args.narrow = &model_.packed, args.q16 = rows16, args.probabilities16 = rows16 + kAttentionRows * depth;
     args.keys16 = sequence.keys16(layer, head / group), args.values16 = sequence.values16(layer, head / group);
     if (span.count == 1) fetch_values(args.values16, span.position + 1, c.head_dim);

@@ -52,7 +52,7 @@ static void attention_forward(const AttentionForwardArgs& t) {
   for (int k0 = first; k0 <= last; k0 += K) {
     const int keys = last + 1 - k0 < K ? last + 1 - k0 : K;
     const int64_t depth = bf16_depth(hd);
-    if (t.narrow != nullptr) t.narrow->gemm_bf16(t.rows, keys, hd, t.q16, depth, t.keys16 + k0 * depth, scores, K, false);
+    if (t.narrow != nullptr) t.narrow->bf16.gemm(t.rows, keys, hd, t.q16, depth, t.keys16 + k0 * depth, scores, K, false);
     else gemm({t.rows, round_up(keys, NR), hd, t.q, t.q_row, 1, t.key_panels + static_cast<int64_t>(k0) * hd, NR, static_cast<int64_t>(hd) * NR, scores, K, false});
     for (int r = 0; r < t.rows; r++) {
       float* s = scores + r * K;
@@ -73,8 +73,8 @@ static void attention_forward(const AttentionForwardArgs& t) {
     }
     if (t.narrow != nullptr) {
       // Values are packed in whole blocks; past the last key the probabilities are zero.
-      t.narrow->rows_to_bf16(scores, K, 1, t.rows, K, t.probabilities16);
-      t.narrow->gemm_bf16(t.rows, hd, K, t.probabilities16, K, t.values16 + k0 / K * attention_value_block16(hd), acc, width, k0 > first);
+      t.narrow->bf16.rows(scores, K, 1, t.rows, K, t.probabilities16);
+      t.narrow->bf16.gemm(t.rows, hd, K, t.probabilities16, K, t.values16 + k0 / K * attention_value_block16(hd), acc, width, k0 > first);
       continue;
     }
     gemm({t.rows, hd, keys, scores, K, 1, t.v + k0 * t.v_row, t.v_row, NR, acc, width, k0 > first});
@@ -88,8 +88,8 @@ static void attention_forward(const AttentionForwardArgs& t) {
 
 /** B[j, p] = x[p * row + j]: rows of x become depths, [count] of them (at most kAttentionKeys, padded to it when `whole`). */
 static inline void pack_depths(const PackedKernels& p, const float* x, int64_t row, int count, int hd, bool whole, uint16_t* out) {
-  if (count == kAttentionKeys || !whole) return p.pack_bf16(x, 1, row, hd, count, out);
-  p.pack_bf16(x, 1, row, hd, count, out);
+  if (count == kAttentionKeys || !whole) return p.bf16.pack(x, 1, row, hd, count, out);
+  p.bf16.pack(x, 1, row, hd, count, out);
   // The panels were laid out for a smaller depth: spread them from the last one on, zeros behind.
   const int64_t small = bf16_depth(count) * kPanelColumns, full = static_cast<int64_t>(kAttentionKeys) * kPanelColumns;
   for (int64_t j = panel_count(hd) - 1; j >= 0; j--) {
@@ -131,8 +131,8 @@ static void attention_backward_narrow(const AttentionBackwardArgs& t) {
   const int lowest = first_block(t.before, t.window);
   for (int k0 = lowest; k0 < total; k0 += K) {
     const int keys = total - k0 < K ? total - k0 : K;
-    p.pack_bf16(t.k + k0 * t.kv_row, t.kv_row, 1, keys, hd, keys16 + k0 * depth);
-    p.pack_bf16(t.v + k0 * t.kv_row, t.kv_row, 1, keys, hd, values16 + k0 * depth);
+    p.bf16.pack(t.k + k0 * t.kv_row, t.kv_row, 1, keys, hd, keys16 + k0 * depth);
+    p.bf16.pack(t.v + k0 * t.kv_row, t.kv_row, 1, keys, hd, values16 + k0 * depth);
     pack_depths(p, t.k + k0 * t.kv_row, t.kv_row, keys, hd, true, key_depths + k0 / K * block);
   }
   for (int r0 = 0; r0 < t.rows; r0 += R) {
@@ -140,21 +140,21 @@ static void attention_backward_narrow(const AttentionBackwardArgs& t) {
     const float* q = t.q + r0 * t.q_row;
     const float* dout = t.dout + r0 * t.q_row;
     for (int r = 0; r < rows; r++) delta[r] = dot(dout + r * t.q_row, t.out + (r0 + r) * t.q_row, hd);
-    p.rows_to_bf16(q, t.q_row, 1, rows, hd, q16);
-    p.rows_to_bf16(dout, t.q_row, 1, rows, hd, dout16);
+    p.bf16.rows(q, t.q_row, 1, rows, hd, q16);
+    p.bf16.rows(dout, t.q_row, 1, rows, hd, dout16);
     pack_depths(p, q, t.q_row, rows, hd, false, q_depths);
     pack_depths(p, dout, t.q_row, rows, hd, false, dout_depths);
     for (int k0 = first_block(limit, t.window); k0 < limit + rows; k0 += K) {
       const int keys = limit + rows - k0 < K ? limit + rows - k0 : K;
-      p.gemm_bf16(rows, keys, hd, q16, depth, keys16 + k0 * depth, probs, K, false);
-      p.gemm_bf16(rows, keys, hd, dout16, depth, values16 + k0 * depth, dscores, K, false);
+      p.bf16.gemm(rows, keys, hd, q16, depth, keys16 + k0 * depth, probs, K, false);
+      p.bf16.gemm(rows, keys, hd, dout16, depth, values16 + k0 * depth, dscores, K, false);
       for (int r = 0; r < rows; r++) slopes_row(t, probs + r * K, dscores + r * K, limit + r + 1 - k0, keys, K, t.lse[r0 + r], delta[r]);
-      p.rows_to_bf16(dscores, K, 1, rows, K, rows16);
-      p.gemm_bf16(rows, hd, K, rows16, K, key_depths + k0 / K * block, t.dq + r0 * t.q_row, t.q_row, true);
-      p.rows_to_bf16(dscores, 1, K, keys, rows, rows16);
-      p.gemm_bf16(keys, hd, rows, rows16, bf16_depth(rows), q_depths, t.dk + k0 * t.kv_row, t.kv_row, true);
-      p.rows_to_bf16(probs, 1, K, keys, rows, rows16);
-      p.gemm_bf16(keys, hd, rows, rows16, bf16_depth(rows), dout_depths, t.dv + k0 * t.kv_row, t.kv_row, true);
+      p.bf16.rows(dscores, K, 1, rows, K, rows16);
+      p.bf16.gemm(rows, hd, K, rows16, K, key_depths + k0 / K * block, t.dq + r0 * t.q_row, t.q_row, true);
+      p.bf16.rows(dscores, 1, K, keys, rows, rows16);
+      p.bf16.gemm(keys, hd, rows, rows16, bf16_depth(rows), q_depths, t.dk + k0 * t.kv_row, t.kv_row, true);
+      p.bf16.rows(probs, 1, K, keys, rows, rows16);
+      p.bf16.gemm(keys, hd, rows, rows16, bf16_depth(rows), dout_depths, t.dv + k0 * t.kv_row, t.kv_row, true);
     }
   }
 }

@@ -39,6 +39,8 @@ KernelLevel choose_level() {
 CpuInfo cpu_info() {
   CpuInfo info = {};
   uint32_t a, b, c, d;
+  char vendor[13] = {};
+  if (__get_cpuid(0, &a, &b, &c, &d) != 0) std::memcpy(vendor, &b, 4), std::memcpy(vendor + 4, &d, 4), std::memcpy(vendor + 8, &c, 4);
   for (uint32_t leaf = 0; leaf < 3; leaf++) {
     if (__get_cpuid(0x80000002 + leaf, &a, &b, &c, &d) == 0) break;
     const uint32_t words[4] = {a, b, c, d};
@@ -54,6 +56,7 @@ CpuInfo cpu_info() {
   info.avx512vnni = info.avx512 && (c >> 11 & 1) != 0;
   info.amx = tiles && info.avx512 && (d >> 22 & 1) != 0 && (d >> 24 & 1) != 0 && (d >> 25 & 1) != 0 && (c >> 1 & 1) != 0;  // with vpermb
   if (__get_cpuid_count(7, 1, &a, &b, &c, &d) != 0) info.avx512bf16 = info.avx512 && (a >> 5 & 1) != 0;
+  info.fast_bf16 = info.avx512bf16 && std::strcmp(vendor, "AuthenticAMD") == 0;
   return info;
 }
 

@@ -145,6 +145,7 @@ const Kernels& kernels();
 struct CpuInfo {
   char brand[49];
   bool avx2, avx512, avx512bf16, amx, avx512vnni;
+  bool fast_bf16;  // vdpbf16ps does twice the multiply-adds of fp32 (AMD); Intel's does half as many
 };
 CpuInfo cpu_info();
 

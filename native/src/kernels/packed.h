@@ -52,20 +52,49 @@ struct Int8Rows {
   const int32_t* sums;   // [rows][in / 16] sums of q over 16 values
 };
 
-struct PackedKernels {
-  const char* bf16_body;  // "amx", "avx512bf16", "avx512", or null: no body, the precision bf16 is refused
-  bool bf16_gains;        // bf16 is faster than fp32; otherwise it saves memory only
-  const char* int8_body;  // "amx", "avx512vnni", "avx2", "portable"
+/** Depths of a row that share a scale in the form int16. */
+constexpr int kInt16Block = 128;
+/** Their largest magnitude: kInt16Block products of two such numbers do not leave 32 bits. */
+constexpr int kInt16Limit = 4095;
 
-  /** Rounds to nearest even into rows [m][bf16_depth(k)]; element (i, p) of x at x[i * row + p * column]. */
-  void (*rows_to_bf16)(const float* x, int64_t row, int64_t column, int m, int k, uint16_t* out);
-  /** Packs B[n, k] (element (j, p) at b[j * row + p * column]) into bf16 panels [panel_count(n)][bf16_depth(k) / 2][16][2]. */
-  void (*pack_bf16)(const float* b, int64_t row, int64_t column, int n, int k, uint16_t* panels);
+/**
+ * Operands of products in 16 bits, in one of two forms.
+ *
+ * bf16: every value is rounded to bf16. int16: a block of kInt16Block depths of a row shares a scale, max|x| / kInt16Limit, and
+ * holds the integers x / scale; the scale is 0 for a block of zeros (magnitudes below 2^-114 count as such) and NaN for one that
+ * holds a NaN or an infinity, which every result of the row then is too.
+ *
+ * Rows are [m][words(k)] words of 16 bits, panels [panel_count(n)][16 * words(k)]. Depths are padded with zeros to a multiple of 32.
+ * A row: the depths in order; in int16 the scale (fp32) follows each block. A panel: [pairs of depths][16 columns][2]; in
+ * int16 the 16 scales follow each block.
+ */
+struct Form16 {
+  const char* body;  // bf16: "amx", "avx512bf16", "avx512"; int16: "avx512vnni"; null: no body, the precision is refused
+  bool gains;        // products are faster than in fp32; otherwise they save memory only
+  int block;         // kInt16Block, or 0 where values have exponents of their own
+
+  /** Words of a row of depth k; a panel has 16 times as many. Even. */
+  [[gnu::always_inline]] int64_t words(int64_t k) const { return bf16_depth(k) + (block == 0 ? 0 : (k + block - 1) / block * 2); }
+  /** Words of the panels of B [n, k]. */
+  [[gnu::always_inline]] int64_t panels(int64_t n, int64_t k) const { return panel_count(n) * kPanelColumns * words(k); }
+
+  /** Rounds to nearest even; element (i, p) of x at x[i * row + p * column]. */
+  void (*rows)(const float* x, int64_t row, int64_t column, int m, int k, uint16_t* out);
+  /** Packs B[n, k], element (j, p) at b[j * row + p * column]. */
+  void (*pack)(const float* b, int64_t row, int64_t column, int n, int k, uint16_t* panels);
   /**
-   * C[m, 16 * panels] (+)= A[m, k] B^T. a: rows [m][bf16_depth(k)] with stride a_row (in elements, a multiple of 32);
-   * b: `panels` consecutive panels; only the first `columns` <= 16 * panels columns of C are written.
+   * C[m, columns] (+)= A[m, k] B^T. a: rows with stride a_row, in words; b: consecutive panels, of which the first `columns`
+   * columns are written. A row's sums run over the depths in one order, whatever m is. In int16 a block's sum is exact and
+   * acc = fma(sum, scale_a * scale_b, acc) over the blocks in ascending order, from C where it is added to.
    */
-  void (*gemm_bf16)(int m, int columns, int k, const uint16_t* a, int64_t a_row, const uint16_t* b, float* c, int64_t c_row, bool accumulate);
+  void (*gemm)(int m, int columns, int k, const uint16_t* a, int64_t a_row, const uint16_t* b, float* c, int64_t c_row, bool accumulate);
+  /** Panel `panel` of a weight matrix in 8 or 4 bits; int16 also takes 16 bits. */
+  void (*expand)(const PackedWeights& w, int panel, uint16_t* out);
+};
+
+struct PackedKernels {
+  Form16 bf16, int16;
+  const char* int8_body;  // "amx", "avx512vnni", "avx2", "portable"
 
   /** Rounds to nearest even. `in` % 32 == 0. */
   void (*quantize_rows)(const float* x, int64_t row, int m, int in, int8_t* q, float* scales, int32_t* sums);
@@ -89,8 +118,6 @@ struct PackedKernels {
   void (*expand_rows)(const PackedWeights& w, int panel, float* out, int64_t row);
   /** The same values depth-major: out[p * width + j], j = column within `panels` consecutive panels from `panel`; width = 16 * panels. */
   void (*expand_depth)(const PackedWeights& w, int panel, int panels, float* out);
-  /** Values rounded to bf16 as a panel of the bits-16 layout. */
-  void (*expand_bf16)(const PackedWeights& w, int panel, uint16_t* out);
 };
 
 /** The best bodies of this processor, limited by TACKROOM_KERNELS (baseline, avx2, avx512, amx) as `kernels()` is. */

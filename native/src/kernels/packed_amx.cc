@@ -18,9 +18,9 @@ bool amx_permitted() {
 }
 
 void add_amx_bodies(PackedKernels& table) {
-  table.bf16_body = table.int8_body = "amx";
-  table.bf16_gains = true;
-  table.gemm_bf16 = TACKROOM_ISA::gemm_bf16;
+  table.bf16.body = table.int8_body = "amx";
+  table.bf16.gains = true;
+  table.bf16.gemm = TACKROOM_ISA::gemm_bf16;
   table.gemm_int8 = TACKROOM_ISA::gemm_int8;
   table.laid_rows = TACKROOM_ISA::kLeastTileRows - 1;  // more rows go through tiles, which want another form
 }

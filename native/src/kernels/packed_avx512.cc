@@ -183,51 +183,25 @@ static void gemm_bf16(int m, int columns, int k, const uint16_t* a, int64_t a_ro
   }
 }
 
-/** The values of the depths 4j + e of a group, 16 columns, from its vector j of integers. */
-static inline __m512 depth_values(__m512i quads, int e, __m512i offset, __m512 scale, const __m512* minimum) {
-  const __m512i u = _mm512_and_si512(_mm512_srl_epi32(quads, _mm_cvtsi32_si128(8 * e)), _mm512_set1_epi32(255));
-  const __m512 value = _mm512_mul_ps(scale, _mm512_cvtepi32_ps(_mm512_sub_epi32(u, offset)));
-  return minimum == nullptr ? value : _mm512_add_ps(value, *minimum);
-}
-
-/** Calls put(depth, vectors) with the values of 16 depths from `depth` on, a vector of 16 columns for each. */
-template <class Put>
-static inline void for_depth_blocks(const PackedWeights& w, int panel, Put put) {
-  const uint8_t* data = w.data + panel * w.panel_bytes();
-  const __m512i offset = _mm512_set1_epi32(w.offset);
-  __m512i u[8];
-  __m512 values[16];
-  for (int p = 0; p < w.in; p += 16) {
-    if (p % 32 == 0) load_integers(w.bits, data, p, u);
-    const int64_t index = panel * w.panel_scales() + p / w.group * kPanelColumns;
-    const __m512 scale = factors(w.wide_scales, w.scales, index);
-    __m512 minimum;
-    if (w.minimums != nullptr) minimum = factors(w.wide_scales, w.minimums, index);
-#pragma GCC unroll 16
-    for (int e = 0; e < 16; e++) values[e] = depth_values(u[p % 32 / 4 + e / 4], e % 4, offset, scale, w.minimums == nullptr ? nullptr : &minimum);
-    put(p, values);
-  }
-}
-
 static void expand_rows(const PackedWeights& w, int panel, float* out, int64_t row) {
-  for_depth_blocks(w, panel, [=](int p, const __m512* values) {
+  for_depth_blocks(w, panel, [=](int p, int n, const __m512* values) {
     __m512i block[16];
     for (int e = 0; e < 16; e++) block[e] = _mm512_castps_si512(values[e]);
     transpose16(block);
-    for (int c = 0; c < 16; c++) _mm512_storeu_si512(out + c * row + p, block[c]);
+    for (int c = 0; c < 16; c++) _mm512_mask_storeu_epi32(out + c * row + p, first_lanes(n), block[c]);
   });
 }
 
 static void expand_depth(const PackedWeights& w, int panel, int panels, float* out) {
   const int64_t width = int64_t{kPanelColumns} * panels;
   for (int i = 0; i < panels; i++)
-    for_depth_blocks(w, panel + i, [=](int p, const __m512* values) {
-      for (int e = 0; e < 16; e++) _mm512_storeu_ps(out + (p + e) * width + i * kPanelColumns, values[e]);
+    for_depth_blocks(w, panel + i, [=](int p, int n, const __m512* values) {
+      for (int e = 0; e < n; e++) _mm512_storeu_ps(out + (p + e) * width + i * kPanelColumns, values[e]);
     });
 }
 
 static void expand_bf16(const PackedWeights& w, int panel, uint16_t* out) {
-  for_depth_blocks(w, panel, [=](int p, const __m512* values) {
+  for_depth_blocks(w, panel, [=](int p, int, const __m512* values) {
     for (int e = 0; e < 16; e += 2) _mm512_storeu_si512(out + (p + e) * kPanelColumns, pair_bf16(values[e], values[e + 1]));
   });
 }
@@ -236,14 +210,14 @@ static void expand_bf16(const PackedWeights& w, int panel, uint16_t* out) {
 
 void add_avx512_bodies(PackedKernels& table) {
   using namespace TACKROOM_ISA;
-  table.rows_to_bf16 = rows_to_bf16;
-  table.pack_bf16 = pack_bf16;
-  table.bf16_body = "avx512";
-  table.gemm_bf16 = gemm_bf16;
+  table.bf16.rows = rows_to_bf16;
+  table.bf16.pack = pack_bf16;
+  table.bf16.body = "avx512";
+  table.bf16.gemm = gemm_bf16;
   table.quantize_rows = quantize_rows;
   table.expand_rows = expand_rows;
   table.expand_depth = expand_depth;
-  table.expand_bf16 = expand_bf16;
+  table.bf16.expand = expand_bf16;
 }
 
 }  // namespace tackroom

@@ -68,6 +68,41 @@ static inline __attribute__((always_inline)) void load_integers(int bits, const 
   }
 }
 
+/** The values of the depths 4j + e of a group, 16 columns, from its vector j of integers. */
+static inline __m512 depth_values(__m512i quads, int e, __m512i offset, __m512 scale, const __m512* minimum) {
+  const __m512i u = _mm512_and_si512(_mm512_srl_epi32(quads, _mm_cvtsi32_si128(8 * e)), _mm512_set1_epi32(255));
+  const __m512 value = _mm512_mul_ps(scale, _mm512_cvtepi32_ps(_mm512_sub_epi32(u, offset)));
+  return minimum == nullptr ? value : _mm512_add_ps(value, *minimum);
+}
+
+/** Calls put(depth, n, vectors) with the values of 16 depths from `depth` on, a vector of 16 columns for each; the first n exist, the others are zeros. */
+template <class Put>
+static inline void for_depth_blocks(const PackedWeights& w, int panel, Put put) {
+  const uint8_t* data = w.data + panel * w.panel_bytes();
+  __m512 values[16];
+  for (int p = 0; p < w.in && w.bits == 16; p += 16) {
+    for (int e = 0; e < 16; e += 2) {
+      const __m512i pair = _mm512_loadu_si512(data + int64_t{p + e} * (2 * kPanelColumns));
+      values[e] = _mm512_castsi512_ps(_mm512_slli_epi32(pair, 16));
+      values[e + 1] = _mm512_castsi512_ps(_mm512_and_si512(pair, _mm512_set1_epi32(static_cast<int>(0xffff0000))));
+    }
+    put(p, w.in - p < 16 ? w.in - p : 16, values);
+  }
+  if (w.bits == 16) return;
+  const __m512i offset = _mm512_set1_epi32(w.offset);
+  __m512i u[8];
+  for (int p = 0; p < w.in; p += 16) {
+    if (p % 32 == 0) load_integers(w.bits, data, p, u);
+    const int64_t index = panel * w.panel_scales() + p / w.group * kPanelColumns;
+    const __m512 scale = factors(w.wide_scales, w.scales, index);
+    __m512 minimum;
+    if (w.minimums != nullptr) minimum = factors(w.wide_scales, w.minimums, index);
+#pragma GCC unroll 16
+    for (int e = 0; e < 16; e++) values[e] = depth_values(u[p % 32 / 4 + e / 4], e % 4, offset, scale, w.minimums == nullptr ? nullptr : &minimum);
+    put(p, 16, values);
+  }
+}
+
 /** c (+)= acc for the first `columns` of 16. */
 static inline void put_row(__m512 acc, float* c, __mmask16 columns, bool accumulate) {
   if (accumulate) acc = _mm512_add_ps(_mm512_maskz_loadu_ps(columns, c), acc);

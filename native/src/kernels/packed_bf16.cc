@@ -90,9 +90,9 @@ static void gemm_bf16(int m, int columns, int k, const uint16_t* a, int64_t a_ro
 }  // namespace TACKROOM_ISA
 
 void add_avx512bf16_bodies(PackedKernels& table) {
-  table.bf16_body = "avx512bf16";
-  table.bf16_gains = true;
-  table.gemm_bf16 = TACKROOM_ISA::gemm_bf16;
+  table.bf16.body = "avx512bf16";
+  table.bf16.gains = true;
+  table.bf16.gemm = TACKROOM_ISA::gemm_bf16;
 }
 
 }  // namespace tackroom

@@ -15,6 +15,7 @@ void add_avx2_bodies(PackedKernels& table);
 void add_avx512_bodies(PackedKernels& table);
 void add_avx512bf16_bodies(PackedKernels& table);
 void add_vnni_bodies(PackedKernels& table);
+void add_int16_bodies(PackedKernels& table);
 void add_amx_bodies(PackedKernels& table);
 
 /** The bodies of a level that runs here, and of the plainer ones for what it lacks. */

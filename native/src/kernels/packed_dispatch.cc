@@ -35,8 +35,8 @@ PackedKernels packed_table(KernelLevel level) {
   if (level >= KernelLevel::avx2) add_avx2_bodies(table);
   if (level >= KernelLevel::avx512) {
     add_avx512_bodies(table);
-    if (cpu.avx512bf16) add_avx512bf16_bodies(table);
-    if (cpu.avx512vnni) add_vnni_bodies(table);
+    if (cpu.avx512bf16 && cpu.fast_bf16) add_avx512bf16_bodies(table);
+    if (cpu.avx512vnni) add_vnni_bodies(table), add_int16_bodies(table);
   }
   if (level >= KernelLevel::amx) add_amx_bodies(table);
   return table;

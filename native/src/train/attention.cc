@@ -130,7 +130,7 @@ void forward_task(TrainContext& context, const Task& task, int window, const Att
             args.q = tape.q.data() + at;
             args.out = attended + at;
             args.lse = lse + static_cast<int64_t>(h) * context.rows + row;
-            if (narrow) p.rows_to_bf16(args.q, q_width, 1, args.rows, hd, rows16);
+            if (narrow) p.bf16.rows(args.q, q_width, 1, args.rows, hd, rows16);
             k.attention_forward(args);
           }
       },

@@ -121,15 +121,15 @@ TrainPlan plan_training(const ModelOutline& model, const PlanRequest& request, c
   }
   if (request.options.checkpoint) tape = static_cast<double>(common_tape_floats(c, request.rank, expert_rank)) * rows;
   const double trained = every_weight ? static_cast<double>(model.bytes) / (2 * kBytes) : adapter;
-  // Its own tensors, and the panels that products read: fp32 as large again, bf16 half.
-  plan.adapter = bytes_of(adapter * (precision == Precision::Bf16 ? 1.5 : 2));
+  // Its own tensors, and the panels that products read: fp32 as large again, 16 bits half.
+  plan.adapter = bytes_of(adapter * (precision == Precision::Fp32 ? 2 : 1.5));
   plan.memory.gradients = bytes_of(trained);
   plan.memory.optimizer = bytes_of(2 * trained);
   plan.memory.tape = bytes_of(tape);
   plan.memory.stream = bytes_of(rows * c.hidden * (c.layers + 2.0));
   const double head_tokens = static_cast<double>(request.tokens) * request.trained_share;
   const double head_rows = std::min<double>(HeadLoss::chunk_rows(c), rows * request.trained_share);
-  plan.memory.head = bytes_of(head_rows * (c.vocab + 4.0 * c.hidden) + (precision == Precision::Bf16 ? 0.5 * c.vocab * c.hidden : 0));
+  plan.memory.head = bytes_of(head_rows * (c.vocab + 4.0 * c.hidden) + (precision == Precision::Fp32 ? 0 : 0.5 * c.vocab * c.hidden));
   plan.memory.scratch = bytes_of(scratch_floats(c, rows, every_weight) + operand_floats(c, precision, !model.dense, rows, request.rank, head_rows) + path_floats(c, request.longest, model.threads));
   if (speeds.layers > 0 && speeds.head > 0) {
     plan.seconds = (linear * static_cast<double>(request.tokens) / speeds.layers + (speeds.attention > 0 ? attention / speeds.attention : 0) +

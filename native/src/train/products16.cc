@@ -37,35 +37,56 @@ void transpose_panel(const uint32_t* panel, int in, int64_t out, int64_t depth, 
 
 }  // namespace
 
-void rows16(Model& model, Panels16& out, const float* x, int64_t row, int64_t column, int m, int k) {
-  const int64_t depth = bf16_depth(k);
+void rows16(Model& model, const Form16& form, Panels16& out, const float* x, int64_t row, int64_t column, int m, int k) {
+  const int64_t depth = form.words(k);
   uint16_t* rows = out.reserve(m * depth);
   parallel_rows(model.pool, m, conversion(static_cast<double>(m) * k), [&](int begin, int end) {
-    model.packed.rows_to_bf16(x + begin * row, row, column, end - begin, k, rows + begin * depth);
+    form.rows(x + begin * row, row, column, end - begin, k, rows + begin * depth);
   });
 }
 
-void panels16(Model& model, Panels16& out, const float* b, int64_t row, int64_t column, int n, int k) {
-  const int64_t depth = bf16_depth(k);
-  uint16_t* panels = out.reserve(panels16_size(n, k));
+void panels16(Model& model, const Form16& form, Panels16& out, const float* b, int64_t row, int64_t column, int n, int k) {
+  const int64_t depth = form.words(k);
+  uint16_t* panels = out.reserve(form.panels(n, k));
   parallel_rows(model.pool, static_cast<int>(panel_count(n)), conversion(static_cast<double>(n) * k), [&](int begin, int end) {
     const int first = begin * kPanelColumns;
-    model.packed.pack_bf16(b + first * row, row, column, std::min(n, end * kPanelColumns) - first, k, panels + first * depth);
+    form.pack(b + first * row, row, column, std::min(n, end * kPanelColumns) - first, k, panels + first * depth);
   });
 }
 
-void transposed_panels16(Model& model, Panels16& out, const PackedWeights& w) {
+namespace {
+
+/** A block of the depths of W^T shares its scales, so W is expanded to fp32 a block of outputs at a time and packed again. */
+void transposed_blocks(Model& model, const Form16& form, Panels16& out, const PackedWeights& w) {
+  uint16_t* transposed = out.reserve(form.panels(w.in, w.out));
+  const int64_t panel = form.panels(1, w.out), block_words = form.panels(1, form.block);
+  parallel_rows(model.pool, (w.out + form.block - 1) / form.block, conversion(static_cast<double>(w.in) * w.out), [&](int begin, int end) {
+    thread_local AlignedBuffer scratch;
+    float* rows = scratch.reserve(static_cast<size_t>(form.block) * static_cast<size_t>(w.in));
+    for (int block = begin; block < end; block++) {
+      const int first = block * form.block, depths = std::min(form.block, w.out - first);
+      for (int p = 0; p < depths; p += kPanelColumns) model.packed.expand_rows(w, (first + p) / kPanelColumns, rows + int64_t{p} * w.in, w.in);
+      for (int i = 0; i < w.in; i += kPanelColumns)
+        form.pack(rows + i, 1, w.in, std::min(kPanelColumns, w.in - i), depths, transposed + i / kPanelColumns * panel + block * block_words);
+    }
+  });
+}
+
+}  // namespace
+
+void transposed_panels16(Model& model, const Form16& form, Panels16& out, const PackedWeights& w) {
+  if (form.block != 0) return transposed_blocks(model, form, out, w);
   const int64_t depth = bf16_depth(w.out), in_depth = bf16_depth(w.in);
-  uint32_t* transposed = reinterpret_cast<uint32_t*>(out.reserve(panels16_size(w.in, w.out)));
+  uint32_t* transposed = reinterpret_cast<uint32_t*>(out.reserve(form.panels(w.in, w.out)));
   const int panels = static_cast<int>(panel_count(w.out));
-  if (depth > panels * kPanelColumns) std::memset(transposed, 0, static_cast<size_t>(panels16_size(w.in, w.out)) * sizeof(uint16_t));
+  if (depth > panels * kPanelColumns) std::memset(transposed, 0, static_cast<size_t>(form.panels(w.in, w.out)) * sizeof(uint16_t));
   parallel_rows(model.pool, panels, conversion(static_cast<double>(w.in) * w.out), [&](int begin, int end) {
     thread_local AlignedBuffer scratch;
     for (int p = begin; p < end; p++) {
       const uint32_t* panel = reinterpret_cast<const uint32_t*>(w.data + p * w.panel_bytes());
       if (w.bits != 16) {
         uint32_t* expanded = reinterpret_cast<uint32_t*>(scratch.reserve(static_cast<size_t>(in_depth) * kPanelColumns / 2));
-        model.packed.expand_bf16(w, p, reinterpret_cast<uint16_t*>(expanded));
+        form.expand(w, p, reinterpret_cast<uint16_t*>(expanded));
         panel = expanded;
       }
       transpose_panel(panel, w.in, int64_t{p} * kPanelColumns, depth, transposed);
@@ -73,7 +94,7 @@ void transposed_panels16(Model& model, Panels16& out, const PackedWeights& w) {
   });
 }
 
-void run_products16(Model& model, const std::vector<Product16>& products) {
+void run_products16(Model& model, const Form16& form, const std::vector<Product16>& products) {
   struct Piece {
     const Product16* product;
     int r0, r1, begin, end;
@@ -81,7 +102,7 @@ void run_products16(Model& model, const std::vector<Product16>& products) {
   const auto run = [&](const Product16& p, int r0, int r1, int begin, int end) {
     bool accumulate = p.accumulate;
     for (const Term16& t : p.terms) {
-      model.packed.gemm_bf16(r1 - r0, end - begin, t.k, t.a + r0 * t.a_row, t.a_row, t.b + begin * bf16_depth(t.k), p.c + r0 * p.c_row + begin, p.c_row, accumulate);
+      form.gemm(r1 - r0, end - begin, t.k, t.a + r0 * t.a_row, t.a_row, t.b + begin * form.words(t.k), p.c + r0 * p.c_row + begin, p.c_row, accumulate);
       accumulate = true;
     }
   };

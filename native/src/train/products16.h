@@ -1,4 +1,4 @@
-/** bf16 operands in the two layouts of packed.h, and several products of them in one parallel region. */
+/** 16-bit operands in the layouts of packed.h, and several products of them in one parallel region. */
 #pragma once
 #include <vector>
 
@@ -6,7 +6,7 @@
 
 namespace tackroom {
 
-/** A matrix in bf16: rows [m][bf16_depth(k)], or panels [panel_count(n)][bf16_depth(k) / 2][16][2]. Grows, never shrinks. */
+/** A matrix in 16 bits: rows or panels. Grows, never shrinks. */
 class Panels16 {
  public:
   uint16_t* reserve(int64_t count) { return reinterpret_cast<uint16_t*>(buffer_.reserve(static_cast<size_t>((count + 1) / 2))); }
@@ -18,16 +18,14 @@ class Panels16 {
   AlignedBuffer buffer_;
 };
 
-inline int64_t panels16_size(int64_t n, int64_t k) { return panel_count(n) * kPanelColumns * bf16_depth(k); }
-
 /** Rounds x [m, k] (element (i, p) at x[i * row + p * column]) to rows, over the pool. */
-void rows16(Model& model, Panels16& out, const float* x, int64_t row, int64_t column, int m, int k);
+void rows16(Model& model, const Form16& form, Panels16& out, const float* x, int64_t row, int64_t column, int m, int k);
 /** Packs B [n, k] (element (j, p) at b[j * row + p * column]) into panels, over the pool. */
-void panels16(Model& model, Panels16& out, const float* b, int64_t row, int64_t column, int n, int k);
-/** Panels of W^T [in, out] from a packed W [out, in], rounded to bf16. */
-void transposed_panels16(Model& model, Panels16& out, const PackedWeights& w);
+void panels16(Model& model, const Form16& form, Panels16& out, const float* b, int64_t row, int64_t column, int n, int k);
+/** Panels of W^T [in, out] from a packed W [out, in]. */
+void transposed_panels16(Model& model, const Form16& form, Panels16& out, const PackedWeights& w);
 
-/** A B^T of rows (`a_row` apart, a multiple of 32) and panels of depth k. */
+/** A B^T of rows (`a_row` words apart) and panels of depth k. */
 struct Term16 {
   int k;
   const uint16_t* a;
@@ -51,6 +49,6 @@ struct Product16 {
 };
 
 /** All products in one region. Pieces are cut by rows and panels, so the result does not depend on the pool. */
-void run_products16(Model& model, const std::vector<Product16>& products);
+void run_products16(Model& model, const Form16& form, const std::vector<Product16>& products);
 
 }  // namespace tackroom

@@ -31,7 +31,7 @@ void TrainLinear::forward(const float* x, int rows, std::initializer_list<Linear
 
 void TrainLinear::backward(const float* x, int rows, std::initializer_list<LinearGrad> outputs, float* dx) {
   if (precision_ == Precision::Fp32) backward_fp32(x, rows, outputs, dx);
-  else backward_bf16(x, rows, outputs, dx);
+  else backward16(x, rows, outputs, dx);
 }
 
 void TrainLinear::backward_fp32(const float* x, int rows, std::initializer_list<LinearGrad> outputs, float* dx) {

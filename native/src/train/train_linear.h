@@ -1,10 +1,10 @@
 /**
- * Linear layers in training, in fp32 or bf16, with or without LoRA.
+ * Linear layers in training, in fp32, bf16 or int16, with or without LoRA.
  *
  * Forward keeps u = scale * x A^T [rows, r], all that backward needs beside x. Backward of layers that read one input x is one
  * call, so that x is packed once for all of them:
  *   dx = dy W + du A, du = scale * dy B, dB = dy^T u, dA = du^T x,
- * and dW = dy^T x, dbias = sum dy where every weight is trained. In bf16 the operands are rounded, sums and gradients are fp32;
+ * and dW = dy^T x, dbias = sum dy where every weight is trained. In 16 bits the operands are rounded, sums and gradients are fp32;
  * a packed base is expanded into panels of W^T for dy W, one layer at a time.
  */
 #pragma once
@@ -26,7 +26,7 @@ struct LinearOut {
 };
 
 /**
- * One layer of a backward call: gradient dy [rows, out] of its output and the u that forward kept. `keep` holds the bf16 panels of
+ * One layer of a backward call: gradient dy [rows, out] of its output and the u that forward kept. `keep` holds the 16-bit panels of
  * W^T from call to call, for a frozen layer of one part that is used often.
  */
 struct LinearGrad {
@@ -57,7 +57,7 @@ class TrainLinear {
   size_t bytes() const;
 
  private:
-  /** bf16 operands of one layer of a call. */
+  /** 16-bit operands of one layer of a call. */
   struct Operands {
     Panels16 dy_rows, dy_panels, u_rows, du_rows, du_columns, a_panels, b_panels;
     Panels16 part_rows[2], w_panels[2];  // of the layer's parts
@@ -68,7 +68,7 @@ class TrainLinear {
   void base_fp32(const Linear& linear, const float* dy, int64_t stride, int rows, float* dx, bool accumulate);
   void lora_fp32(const LinearGrad& grad, const LoraSite& site, const float* x, int rows, float* dx);
   void backward_fp32(const float* x, int rows, std::initializer_list<LinearGrad> outputs, float* dx);
-  void backward_bf16(const float* x, int rows, std::initializer_list<LinearGrad> outputs, float* dx);
+  void backward16(const float* x, int rows, std::initializer_list<LinearGrad> outputs, float* dx);
   /** Adds the terms of dy W to `sum`; parts that are dense are multiplied in fp32 at once. */
   void base_terms(const LinearGrad& grad, Operands& o, int rows, float* dx, Product16& sum);
   /** Adds dB^T [r, out] to the gradient of B, whose layout is the site's. */
