@@ -121,6 +121,17 @@ void int8_body() {
 }
 #endif
 
+#if defined(__AVX512VNNI__)
+void int16_body() {
+  __m512i a[12] = {}, b = _mm512_set1_epi16(1);
+  for (int r = 0; r < kRounds; ++r) {
+#define STEP(i) a[i] = _mm512_dpwssd_epi32(a[i], b, b);
+    TWELVE(STEP) TWELVE(KEEP)
+#undef STEP
+  }
+}
+#endif
+
 #if defined(__AMX_INT8__) && defined(__AMX_BF16__) && defined(__linux__)
 struct alignas(64) TileConfig {
   uint8_t palette = 1, start_row = 0, reserved[14] = {};
@@ -189,6 +200,7 @@ int main(int argc, char** argv) {
   std::printf(",\"bf16\":%.0f", gops(threads, 12 * 64, bf16_body));
 #endif
 #if defined(__AVX512VNNI__)
+  std::printf(",\"int16\":%.0f", gops(threads, 12 * 64, int16_body));
   std::printf(",\"int8\":%.0f", gops(threads, 12 * 128, int8_body));
 #endif
 #if defined(__AMX_INT8__) && defined(__AMX_BF16__) && defined(__linux__)

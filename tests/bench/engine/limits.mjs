@@ -39,7 +39,8 @@ export function readBandwidth(limits, bytes) {
 
 /** 1e9 operations a second of the fastest arithmetic for a precision. */
 export function peak(limits, precision) {
-  const { fp32 = 0, bf16 = 0, int8 = 0, amxBf16 = 0, amxInt8 = 0 } = limits.compute;
+  const { fp32 = 0, bf16 = 0, int16 = 0, int8 = 0, amxBf16 = 0, amxInt8 = 0 } = limits.compute;
   if (precision === 'int8') return Math.max(int8, amxInt8, fp32);
+  if (precision === 'int16') return Math.max(int16, fp32);
   return precision === 'bf16' ? Math.max(bf16, amxBf16, fp32) : fp32;
 }

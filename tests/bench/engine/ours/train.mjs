@@ -64,7 +64,11 @@ export async function tree({ model }, { repeats, rows, length, shared, rank }) {
   return { shared: rate(sharedMs), unshared: rate(unsharedMs), apartOn: rate(apartOnMs), apartOff: rate(apartOffMs) };
 }
 
-/** Tokens per second and longest gap, ms, between the tokens of one request that decodes from `begin()` until `end` settles. */
+/** A prompt and an answer of one request: the same lengths idle and busy, because a longer context costs more. */
+const PROMPT = 64;
+const ANSWER = 192;
+
+/** Tokens per second and longest gap, ms, of one request after the other while `work` runs. */
 async function decodeWhile(scheduler, work, seed) {
   const stop = new AbortController();
   const stamps = [];
@@ -72,29 +76,31 @@ async function decodeWhile(scheduler, work, seed) {
   const first = new Promise((resolve) => {
     begun = resolve;
   });
-  const answer = scheduler
-    .generate(tokens(64, seed), {
-      adapterKey: 'base',
-      adapter: null,
-      sample: { temperature: 0, seed: 1 },
-      maxTokens: 4000,
-      endIds: new Set(),
-      onToken: () => {
-        stamps.push(performance.now());
-        begun();
-      },
-      signal: stop.signal,
-    })
-    .catch((error) => {
-      begun();
-      if (!stop.signal.aborted) throw error;
-    });
+  const onToken = () => {
+    stamps.push(performance.now());
+    begun();
+  };
+  const request = {
+    adapterKey: 'base',
+    adapter: null,
+    sample: { temperature: 0, seed: 1 },
+    maxTokens: ANSWER,
+    endIds: new Set(),
+    onToken,
+    signal: stop.signal,
+  };
+  const answers = (async () => {
+    for (let i = 0; !stop.signal.aborted; i++) await scheduler.generate(tokens(PROMPT, 1000 * seed + i), request);
+  })().catch((error) => {
+    begun();
+    if (!stop.signal.aborted) throw error;
+  });
   await first;
   const start = performance.now();
   await work();
   const end = performance.now();
   stop.abort();
-  await answer;
+  await answers;
   const within = [start, ...stamps.filter((at) => at > start && at < end), end];
   const gaps = within.slice(1).map((at, i) => at - within[i]);
   return { rate: (1000 * (within.length - 2)) / (end - start), gapMs: Math.max(...gaps), ms: end - start };
