@@ -5,6 +5,7 @@
  * usage: kernels_test [--quick]
  * Prints the bodies, the number of checks and of failures; exits 1 when one failed.
  */
+#include "emulated_tiles.h"
 #include "support.h"
 
 using namespace tackroom;
@@ -12,7 +13,11 @@ using namespace tackroom::test;
 
 int main(int argc, char** argv) {
   const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
-  const std::vector<Body> all = bodies();
+  std::vector<Body> all = bodies();
+  if (cpu_info().avx512vnni && !runs_here(KernelLevel::amx)) {
+    all.push_back({"amx", packed_table(KernelLevel::avx512)});
+    add_emulated_tile_bodies(all.back().table);
+  }
   for (const Body& b : all)
     std::printf("level %s: bf16 %s, int16 %s, int8 %s\n", b.name.c_str(), b.table.bf16.body == nullptr ? "none" : b.table.bf16.body, b.table.int16.body, b.table.int8_body);
   test_conversions(all, quick);

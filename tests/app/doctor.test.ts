@@ -22,6 +22,7 @@ const cpu = {
   amx: false,
   kernels: 'avx2',
   bf16Body: '',
+  int16Body: 'avx2',
   int8Body: 'avx2',
   threads: 2,
 };
