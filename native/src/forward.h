@@ -48,7 +48,8 @@ class Forward {
   void attention(int layer);
   void project_heads(int layer);
   void attend(int layer);
-  void attend_block(int layer, const Span& span, int first, int count, int head, int heads);
+  AttentionForwardArgs block_args(int layer, const Span& span, int first, int count, int head, int heads);
+  void attend_block(int layer, const Span& span, int first, int count, int head, int heads, int chunk, float* state);
   void short_conv(int layer);
   void dense_mlp(int layer);
   void experts(int layer);
@@ -65,7 +66,7 @@ class Forward {
   std::vector<int> positions_;         // of every row
   int rows_ = 0;
   Input input_;
-  AlignedBuffer x_, h_, branch_, q_, k_, v_, attended_, gate_, up_, gathered_, logits_;
+  AlignedBuffer x_, h_, branch_, q_, k_, v_, attended_, gate_, up_, gathered_, logits_, states_;
   AlignedBuffer router_, expert_in_, expert_mid_, expert_act_, expert_out_;
 };
 

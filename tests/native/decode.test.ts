@@ -30,6 +30,33 @@ describe('cache', () => {
     expect(maxDiff(logprobs, scored!.subarray(37))).toBe(0);
   });
 
+  it.each([
+    ['all keys', {}],
+    [
+      'a window',
+      {
+        model_type: 'gemma3_text',
+        hidden_activation: 'gelu_pytorch_tanh',
+        sliding_window: 450,
+        layer_types: ['sliding_attention', 'full_attention'],
+      },
+    ],
+  ])('a long context, whose keys the threads share, gives the same bits: %s', async (_name, shape) => {
+    const long = { max_position_embeddings: 1600, ...shape };
+    const prompt = tokens(1140, 8);
+    const sample = { temperature: 1, seed: 3 };
+    const [one, two] = [tinyModel(long, { threads: 1 }), tinyModel(long, { threads: 2 })];
+    const alone = await generate(one, null, prompt, 40, sample);
+    expect(await generate(two, null, prompt, 40, sample)).toEqual(alone);
+    const [scored] = await two.logprobs([Int32Array.from([...prompt, ...alone.ids])]);
+    expect(maxDiff(alone.logprobs, scored!.subarray(1140))).toBe(0);
+    // Enough company that every token's keys stay with one thread.
+    const items = Array.from({ length: 12 }, () => ({ sequence: two.newSequence(), ids: prompt.subarray(0, 1139) }));
+    await two.decode(items);
+    const answers = await two.decode(items.map(({ sequence }) => ({ sequence, ids: prompt.subarray(1139), sample })));
+    for (const answer of answers) expect([answer.token, answer.logprob]).toEqual([alone.ids[0], alone.logprobs[0]]);
+  });
+
   it('prefill in pieces, truncation and copies change nothing', async () => {
     const model = tinyModel();
     const ids = tokens(150, 3);

@@ -4,7 +4,8 @@
  * Forward keeps a running maximum and sum per row (online softmax, Milakov & Gimelshein 2018; FlashAttention, Dao et al.
  * 2022) and saves log-sum-exp; backward recomputes the probabilities from it. Keys come transposed in panels, because
  * q k^T then needs no horizontal sums, neither for a block of a prompt nor for the one row of a decode step. Key blocks
- * start at multiples of kAttentionKeys whatever the number of queries, so a row's result is the same in both.
+ * start at multiples of kAttentionKeys whatever the number of queries, so a row's result is the same in both. The running
+ * maximum starts anew at every kAttentionChunk keys and the chunks are joined in order, so that threads may share a long context.
  */
 #pragma once
 #include "gemm_impl.h"
@@ -39,18 +40,25 @@ static inline int first_block(int limit, int window) {
   return lowest / kAttentionKeys * kAttentionKeys;
 }
 
-static void attention_forward(const AttentionForwardArgs& t) {
+/** Rows between two chunks of keys: values weighted by exp(scale * score - high), not yet divided by `sum`. */
+struct AttentionState {
+  int width;
+  float *acc, *high, *sum;  // acc [rows][width]
+};
+
+static inline AttentionState state_at(float* memory, int rows, int head_dim) {
+  const int width = round_up(head_dim, NR);
+  return {width, memory, memory + rows * width, memory + rows * width + rows};
+}
+
+/** The keys [from, to] of a chunk into a fresh state. */
+static void attend_keys(const AttentionForwardArgs& t, int from, int to, const AttentionState& state) {
   constexpr int K = kAttentionKeys;
-  const int hd = t.head_dim, width = round_up(hd, NR);
-  float* scores = t.scratch;
-  float* acc = scores + kAttentionRows * K;
-  float* high = acc + kAttentionRows * width;
-  float* sum = high + kAttentionRows;
+  const int hd = t.head_dim, width = state.width;
+  float *scores = t.scratch, *acc = state.acc, *high = state.high, *sum = state.sum;
   for (int r = 0; r < t.rows; r++) high[r] = -1e30f, sum[r] = 0;
-  const int last = t.first_limit + (t.rows - 1) * t.limit_step;
-  const int first = first_block(t.first_limit, t.window);
-  for (int k0 = first; k0 <= last; k0 += K) {
-    const int keys = last + 1 - k0 < K ? last + 1 - k0 : K;
+  for (int k0 = from; k0 <= to; k0 += K) {
+    const int keys = to + 1 - k0 < K ? to + 1 - k0 : K;
     const int64_t depth = bf16_depth(hd);
     if (t.narrow != nullptr) t.narrow->bf16.gemm(t.rows, keys, hd, t.q16, depth, t.keys16 + k0 * depth, scores, K, false);
     else gemm({t.rows, round_up(keys, NR), hd, t.q, t.q_row, 1, t.key_panels + static_cast<int64_t>(k0) * hd, NR, static_cast<int64_t>(hd) * NR, scores, K, false});
@@ -64,26 +72,68 @@ static void attention_forward(const AttentionForwardArgs& t) {
         for (int c = 0; c < hidden; c++) s[c] = -1e30f;
         const float block = max_row(s, valid) * t.scale;
         const float top = block > high[r] ? block : high[r];
-        const float fade = k0 == first ? 0 : exp_scalar(high[r] - top);
+        const float fade = k0 == from ? 0 : exp_scalar(high[r] - top);
         high[r] = top;
         sum[r] = sum[r] * fade + exp_row(s, valid, t.scale, top);
-        if (k0 > first && fade != 1.0f) scale(acc + r * width, fade, width);
+        if (k0 > from && fade != 1.0f) scale(acc + r * width, fade, width);
       }
       for (int c = valid; c < (t.narrow != nullptr ? K : keys); c++) s[c] = 0;
     }
     if (t.narrow != nullptr) {
       // Values are packed in whole blocks; past the last key the probabilities are zero.
       t.narrow->bf16.rows(scores, K, 1, t.rows, K, t.probabilities16);
-      t.narrow->bf16.gemm(t.rows, hd, K, t.probabilities16, K, t.values16 + k0 / K * attention_value_block16(hd), acc, width, k0 > first);
+      t.narrow->bf16.gemm(t.rows, hd, K, t.probabilities16, K, t.values16 + k0 / K * attention_value_block16(hd), acc, width, k0 > from);
       continue;
     }
-    gemm({t.rows, hd, keys, scores, K, 1, t.v + k0 * t.v_row, t.v_row, NR, acc, width, k0 > first});
+    gemm({t.rows, hd, keys, scores, K, 1, t.v + k0 * t.v_row, t.v_row, NR, acc, width, k0 > from});
   }
+}
+
+/** The keys of chunk `chunk`, none when the rows see none of it. */
+static void attend_chunk(const AttentionForwardArgs& t, int chunk, const AttentionState& state) {
+  const int last = t.first_limit + (t.rows - 1) * t.limit_step, first = first_block(t.first_limit, t.window);
+  const int begin = chunk * kAttentionChunk, end = begin + kAttentionChunk - 1;
+  attend_keys(t, begin > first ? begin : first, end < last ? end : last, state);
+}
+
+/** Adds the state of the chunk after those of `state`. */
+static void merge_chunk(int rows, const AttentionState& state, const AttentionState& next) {
+  for (int r = 0; r < rows; r++) {
+    const float top = state.high[r] > next.high[r] ? state.high[r] : next.high[r];
+    const float before = exp_scalar(state.high[r] - top), after = exp_scalar(next.high[r] - top);
+    state.high[r] = top;
+    state.sum[r] = state.sum[r] * before + next.sum[r] * after;
+    float *to = state.acc + r * state.width, *from = next.acc + r * state.width;
+    for (int c = 0; c < state.width; c += W) store(to + c, fma(load(from + c), set1(after), load(to + c) * set1(before)));
+  }
+}
+
+static void finish_rows(const AttentionForwardArgs& t, const AttentionState& state) {
   for (int r = 0; r < t.rows; r++) {
-    const float inverse = 1.0f / sum[r];
-    for_vectors(hd, [&](int64_t i, int c) { store_n(t.out + r * t.out_row + i, c, set1(inverse) * load_n(acc + r * width + i, c)); });
-    if (t.lse != nullptr) t.lse[r] = high[r] + __builtin_logf(sum[r]);
+    const float inverse = 1.0f / state.sum[r];
+    for_vectors(t.head_dim, [&](int64_t i, int c) { store_n(t.out + r * t.out_row + i, c, set1(inverse) * load_n(state.acc + r * state.width + i, c)); });
+    if (t.lse != nullptr) t.lse[r] = state.high[r] + __builtin_logf(state.sum[r]);
   }
+}
+
+static void attention_chunk(const AttentionForwardArgs& t, int chunk, float* memory) { attend_chunk(t, chunk, state_at(memory, t.rows, t.head_dim)); }
+
+static void attention_merge(const AttentionForwardArgs& t, int chunks, float* memory) {
+  const AttentionState state = state_at(memory, t.rows, t.head_dim);
+  for (int i = 1; i < chunks; i++) merge_chunk(t.rows, state, state_at(memory + i * attention_state_floats(t.rows, t.head_dim), t.rows, t.head_dim));
+  finish_rows(t, state);
+}
+
+static void attention_forward(const AttentionForwardArgs& t) {
+  float* memory = t.scratch + kAttentionRows * kAttentionKeys;
+  const AttentionState state = state_at(memory, t.rows, t.head_dim), next = state_at(memory + attention_state_floats(kAttentionRows, t.head_dim), t.rows, t.head_dim);
+  const int last = t.first_limit + (t.rows - 1) * t.limit_step, first = first_block(t.first_limit, t.window) / kAttentionChunk;
+  attend_chunk(t, first, state);
+  for (int chunk = first + 1; chunk * kAttentionChunk <= last; chunk++) {
+    attend_chunk(t, chunk, next);
+    merge_chunk(t.rows, state, next);
+  }
+  finish_rows(t, state);
 }
 
 /** B[j, p] = x[p * row + j]: rows of x become depths, [count] of them (at most kAttentionKeys, padded to it when `whole`). */

@@ -77,8 +77,12 @@ struct SoftmaxStats {
 
 constexpr int kAttentionRows = 96;
 constexpr int kAttentionKeys = 96;
+/** Keys after which the running maximum starts anew: a multiple of kAttentionKeys. */
+constexpr int kAttentionChunk = 4 * kAttentionKeys;
+/** What a chunk of keys leaves of `rows` queries: padded values, maxima and sums. A multiple of 16. */
+inline int64_t attention_state_floats(int rows, int head_dim) { return (int64_t{rows} * (head_dim + 66) + 15) / 16 * 16; }
 inline int64_t attention_scratch_floats(int head_dim) {
-  return 2 * kAttentionRows * kAttentionKeys + kAttentionRows * (head_dim + 64) + 3 * kAttentionRows + 256;
+  return 2 * kAttentionRows * kAttentionKeys + 2 * attention_state_floats(kAttentionRows, head_dim) + 256;
 }
 
 inline int64_t attention_key16(int64_t keys, int head_dim) { return panel_count(keys) * kPanelColumns * bf16_depth(head_dim); }
@@ -129,6 +133,10 @@ struct Kernels {
   void (*exp_shifted)(const float* x, float* out, int n, float scale, float max);
 
   void (*attention_forward)(const AttentionForwardArgs&);
+  /** The keys of one chunk into a state of attention_state_floats(rows, head_dim); `out` is not written. */
+  void (*attention_chunk)(const AttentionForwardArgs&, int chunk, float* state);
+  /** Joins the states of successive chunks, one after the other in memory, into `out`: the bits of attention_forward. */
+  void (*attention_merge)(const AttentionForwardArgs&, int chunks, float* states);
   void (*attention_backward)(const AttentionBackwardArgs&);
 
   void (*adamw)(float* p, const float* g, float* m, float* v, int64_t n, const AdamArgs&);

@@ -136,7 +136,11 @@ static void tile(int64_t depth, int64_t used, const float* a, const uint16_t* b,
     for (int half = 0; half < 2; half++) {
 #pragma GCC unroll 8
       for (int j = 0; j < P; j++) {
-        const __m512i pair = _mm512_loadu_si512(b + j * panel + p * kPanelColumns);
+        const uint16_t* source = b + j * panel + p * kPanelColumns;
+        // The next P panels, or in attention the next block: few rows compute little for what they read.
+        if constexpr (M <= 8)
+          if (half == 0) _mm_prefetch(reinterpret_cast<const char*>(source + P * panel), _MM_HINT_T0);
+        const __m512i pair = _mm512_loadu_si512(source);
         v[j] = _mm512_castsi512_ps(half == 0 ? _mm512_slli_epi32(pair, 16) : _mm512_and_si512(pair, upper));
       }
 #pragma GCC unroll 12
