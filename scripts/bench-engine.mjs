@@ -91,8 +91,7 @@ if (names.includes('planner') && existsSync(PLANNER))
     // Exit code 1: a prediction was off, which its lines say.
     const run = (...models) =>
       output(process.execPath, [PLANNER, ...models], { accept: [0, 1], deadlineMs: 20 * 60_000 });
-    const smollm = await run(modelFile('Q8_0'));
-    return values.quick ? smollm : `${await run()}${smollm}`;
+    return `${await run()}${await run(modelFile('Q8_0'))}`;
   });
 
 const machine = {
@@ -100,7 +99,7 @@ const machine = {
   cores: cpus().length,
   bodies:
     context.model &&
-    [context.model.cpu.kernels, context.model.cpu.bf16Body, context.model.cpu.int8Body].filter(Boolean),
+    ['kernels', 'bf16Body', 'int16Body', 'int8Body'].map((name) => context.model.cpu[name]).filter(Boolean),
   realtime: realtimeAllowed,
   node: process.version,
   date: new Date().toISOString().slice(0, 10),

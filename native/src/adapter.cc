@@ -113,9 +113,17 @@ const float* Adapter::dense_b(const LoraSite& site, int out, std::vector<float>&
 
 namespace {
 
-/** A matrix in the blocks of Q8_0 (training.md, section B5), packed: what decoding in 8 bits streams. */
-std::unique_ptr<PackedMatrix> pack_q8(const float* values, int rows, int columns, ThreadPool& pool) {
-  constexpr int kGroup = 32, kBlockBytes = 34;
+constexpr int kGroup = 32, kBlockBytes = 34;
+
+TensorView q8_view(int rows, int columns, const std::vector<uint8_t>& blocks) {
+  TensorView view;
+  view.type = TensorType::Q8_0, view.shape = {rows, columns}, view.data = blocks.data(), view.bytes = blocks.size();
+  return view;
+}
+
+/** Fills a matrix with values in the blocks of Q8_0 (training.md, section B5): what decoding in 8 bits streams. */
+void fill_q8(PackedMatrix& matrix, const float* values, ThreadPool& pool, uint8_t* memory) {
+  const int rows = matrix.weights().out, columns = matrix.weights().in;
   std::vector<uint8_t> blocks(static_cast<size_t>(rows) * static_cast<size_t>(columns / kGroup) * kBlockBytes);
   uint8_t* out = blocks.data();
   for (const float* x = values; x != values + static_cast<int64_t>(rows) * columns; x += kGroup, out += kBlockBytes) {
@@ -126,9 +134,7 @@ std::unique_ptr<PackedMatrix> pack_q8(const float* values, int rows, int columns
     std::memcpy(out, &half, 2);
     for (int i = 0; i < kGroup; i++) out[2 + i] = static_cast<uint8_t>(static_cast<int8_t>(std::clamp(std::nearbyint(x[i] * inverse), -127.0f, 127.0f)));
   }
-  TensorView view;
-  view.type = TensorType::Q8_0, view.shape = {rows, columns}, view.data = blocks.data(), view.bytes = blocks.size();
-  return PackedMatrix::pack(view, pool);
+  matrix.fill(q8_view(rows, columns, blocks), pool, memory);
 }
 
 }  // namespace
@@ -136,21 +142,15 @@ std::unique_ptr<PackedMatrix> pack_q8(const float* values, int rows, int columns
 void Adapter::refresh(Model& model, Precision precision) {
   const Form16* form = model.form16(precision);
   bool& fresh = form == nullptr ? fresh_.fp32 : form->block == 0 ? fresh_.bf16 : fresh_.int16;
-  if (fresh && (precision != Precision::Int8 || fresh_.int8)) return;
-  const float factor = scale();
-  std::vector<float> scaled, gathered;
+  if (precision == Precision::Int8 && !fresh_.int8) refresh8(model);
+  if (fresh) return;
+  std::vector<float> gathered;
   for (size_t i = 0; i < sites_.size(); i++) {
     LoraSite& site = sites_[i];
     if (!site.present) continue;
     const int in = shape_->sites[i].in, out = shape_->sites[i].out;
-    scaled.assign(params_.at(site.a), params_.at(site.a) + static_cast<size_t>(rank_) * static_cast<size_t>(in));
-    for (float& value : scaled) value *= factor;
+    const std::vector<float> scaled = scaled_a(site, in);
     const float* b = dense_b(site, out, gathered);
-    if (precision == Precision::Int8 && in % kInt8Group == 0 && rank_ % kInt8Group == 0) {
-      site.a8 = pack_q8(scaled.data(), rank_, in, model.pool);
-      site.b8 = pack_q8(b, out, rank_, model.pool);
-    }
-    if (fresh) continue;
     if (form != nullptr) {
       LoraSite::Narrow& panels = site.narrow(*form);
       panels.a.resize(static_cast<size_t>(form->panels(rank_, in)));
@@ -163,7 +163,36 @@ void Adapter::refresh(Model& model, Precision precision) {
     }
   }
   fresh = true;
-  if (precision == Precision::Int8) fresh_.int8 = true;
+}
+
+std::vector<float> Adapter::scaled_a(const LoraSite& site, int in) const {
+  const float factor = scale();
+  std::vector<float> scaled(params_.at(site.a), params_.at(site.a) + static_cast<size_t>(rank_) * static_cast<size_t>(in));
+  for (float& value : scaled) value *= factor;
+  return scaled;
+}
+
+void Adapter::refresh8(Model& model) {
+  size_t bytes = 0;
+  for (size_t i = 0; i < sites_.size(); i++) {
+    LoraSite& site = sites_[i];
+    const int in = shape_->sites[i].in, out = shape_->sites[i].out;
+    if (!site.present || in % kInt8Group != 0 || rank_ % kInt8Group != 0) continue;
+    site.a8 = PackedMatrix::describe(q8_view(rank_, in, {}));
+    site.b8 = PackedMatrix::describe(q8_view(out, rank_, {}));
+    bytes += site.a8->bytes() + site.b8->bytes();
+  }
+  auto* memory = reinterpret_cast<uint8_t*>(packed8_.reserve(bytes / sizeof(float)));
+  std::vector<float> gathered;
+  for (size_t i = 0; i < sites_.size(); i++) {
+    LoraSite& site = sites_[i];
+    if (site.a8 == nullptr) continue;
+    fill_q8(*site.a8, scaled_a(site, shape_->sites[i].in).data(), model.pool, memory);
+    memory += site.a8->bytes();
+    fill_q8(*site.b8, dense_b(site, shape_->sites[i].out, gathered), model.pool, memory);
+    memory += site.b8->bytes();
+  }
+  fresh_.int8 = true;
 }
 
 }  // namespace tackroom

@@ -76,6 +76,9 @@ class Adapter {
   ParamSet unshared() const;
   bool same_experts() const;
   std::shared_ptr<Adapter> shared() const;
+  void refresh8(Model& model);
+  /** scale * A of a site. */
+  std::vector<float> scaled_a(const LoraSite& site, int in) const;
   /** B of a site as [out, r] row-major, gathered where experts share a tensor. */
   const float* dense_b(const LoraSite& site, int out, std::vector<float>& scratch) const;
 
@@ -89,6 +92,7 @@ class Adapter {
     bool fp32 = false, bf16 = false, int16 = false, int8 = false;
   };
   Fresh fresh_;
+  AlignedBuffer packed8_;  // what the sites' a8 and b8 stand in: one piece, because many small ones miss their pages at every token
   ParamSet params_;
   std::vector<LoraSite> sites_;  // one a site of the model
   mutable std::mutex mutex_;

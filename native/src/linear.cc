@@ -307,7 +307,7 @@ void LinearOps::forward(Precision precision, Input& input, std::initializer_list
   for (const Output& output : outputs)
     for (const LinearPart& part : output.linear->parts) together = together && part.begin % kUnit == 0;
   if (together) run_products(model_, narrow);
-  else first.insert(first.end(), narrow.begin(), narrow.end());
+  else first.insert(first.begin(), narrow.begin(), narrow.end());  // the smallest pieces end a region
   if (!together) run_products(model_, first);
   if (lows.empty()) return;
 
