@@ -53,7 +53,7 @@ export function realModelTests(shared: string, name: RealModel, fetched: () => F
     (m) => m.model === name,
   )!;
   const longest = reference.prompts.reduce((a, b) => (a.ids.length > b.ids.length ? a : b));
-  const open = (skip: (reason: string) => never, precision: 'fp32' | 'int8') => {
+  const open = (skip: (reason: string) => never, precision: 'fp32' | 'int16' | 'int8') => {
     const found = fetched();
     if ('unavailable' in found) return skip(found.unavailable);
     return addon.loadModel(found.path, { precision });
@@ -73,6 +73,21 @@ export function realModelTests(shared: string, name: RealModel, fetched: () => F
     }
     const { sampled, scored } = await sampledTwice(model, reference.greedy[0]!.ids, 24);
     expect(maxDiff(sampled, scored)).toBeLessThan(5e-5);
+    model.free();
+  });
+
+  it(`${name}: int16 path`, { timeout: 240_000 }, async ({ skip }) => {
+    const model = await open(skip, 'int16');
+    let sum = 0;
+    let count = 0;
+    for (const prompt of reference.prompts) {
+      const logprobs = await score(model, prompt.ids, 'training');
+      expect(maxDiff(logprobs, prompt.logprobs)).toBeLessThan(0.15);
+      for (let t = 1; t < logprobs.length; t++) sum += Math.abs(logprobs[t]! - prompt.logprobs[t]!);
+      count += logprobs.length - 1;
+    }
+    // bf16 is at 0.006 to 0.01.
+    expect(sum / count).toBeLessThan(0.005);
     model.free();
   });
 
