@@ -3,9 +3,12 @@
 #include <cmath>
 
 #include "error.h"
+#include "kernels/kernels.h"
 
 namespace tackroom {
 namespace {
+
+constexpr int kMostQueries = kAttentionRows;  // of a token and a key-value head: one block of attention
 
 /** Typed access to one JSON object with the file's name in every message. */
 class Reader {
@@ -189,6 +192,7 @@ ModelConfig parse_config(const Json& source, const std::string& origin, const ch
   if (!reader.present("head_dim") && config.hidden % config.heads != 0) reader.malformed("has a hidden_size that is no multiple of num_attention_heads");
   config.head_dim = reader.present("head_dim") ? reader.integer("head_dim") : arch.sliding_window ? 256 : config.hidden / config.heads;
   if (config.heads % config.kv_heads != 0) reader.malformed("has a num_attention_heads that is no multiple of num_key_value_heads");
+  if (config.heads / config.kv_heads > kMostQueries) reader.malformed("has more than 96 attention heads for each of its key-value heads");
   if (config.head_dim % 2 != 0) reader.malformed("has an odd head dimension");
   config.norm_eps = static_cast<float>(reader.real("rms_norm_eps", reader.real("norm_eps", arch.short_conv ? 1e-5 : 1e-6)));
   config.norm_offset = static_cast<float>(reader.real_or_zero("tackroom_norm_offset", arch.norm_offset));

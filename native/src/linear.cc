@@ -51,8 +51,9 @@ void expanded(const Model& model, const Product& p, int r0, int r1, int begin, i
   const int panels = std::max(1, k.panel_width / kPanelColumns), width = panels * kPanelColumns;
   float* b = scratch32(static_cast<size_t>(p.in) * static_cast<size_t>(width));
   for (int c = begin; c < end; c += width) {
-    model.packed.expand_depth(*p.weights, c / kPanelColumns, panels, b);
-    k.gemm({r1 - r0, std::min(width, end - c), p.in, p.x + static_cast<int64_t>(r0) * p.in, p.in, 1, b, width, k.panel_width,
+    const int some = std::min(panels, static_cast<int>(panel_count(p.columns)) - c / kPanelColumns);  // the last may be half of what gemm takes
+    model.packed.expand_depth(*p.weights, c / kPanelColumns, some, b);
+    k.gemm({r1 - r0, std::min(width, end - c), p.in, p.x + static_cast<int64_t>(r0) * p.in, p.in, 1, b, some * kPanelColumns, k.panel_width,
             p.y + r0 * p.stride + c, p.stride, p.accumulate});
   }
 }
@@ -128,7 +129,7 @@ void run_products(Model& model, const std::vector<Product>& products) {
   }
   std::vector<Piece> pieces;
   // A decode step waits for memory: pieces shrink towards the end, so that the threads end together however fast each is.
-  const bool streams = products[0].rows <= kFewRows;
+  const bool streams = std::all_of(products.begin(), products.end(), [](const Product& p) { return p.rows <= kFewRows; });
   double left = total;
   for (const Product& p : products) {
     const int units = (p.columns + kUnit - 1) / kUnit;

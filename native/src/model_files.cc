@@ -106,7 +106,9 @@ class ModelLoader {
     const std::string& wanted = options_.precision;
     if (wanted == "auto") {
       serving_ = quantised_ ? Precision::Int8 : narrow && has_bf16 && total_ >= kSmallModel ? Precision::Bf16 : Precision::Fp32;
-      training_ = quantised_ || (narrow && total_ >= kSmallModel) ? faster : Precision::Fp32;
+      // F16 is held in fp32 where it is served so.
+      const bool packed16 = common_ == TensorType::BF16 && total_ >= kSmallModel;
+      training_ = quantised_ || packed16 || serving_ == Precision::Bf16 ? faster : Precision::Fp32;
     } else if (wanted == "int8") {
       serving_ = Precision::Int8;
       training_ = faster;
@@ -157,15 +159,15 @@ class ModelLoader {
   /** Of a precision that was asked for: whether the processor and every matrix of the file have products for it. */
   void check_precision() const {
     if (serving_ == Precision::Bf16 && packed_kernels().bf16.body == nullptr)
-      fail("BAD_ARGUMENT", "The precision bf16 needs a processor with AVX-512; use fp32 or auto here.");
+      fail("BAD_ARGUMENT", "The precision bf16 needs a processor with AVX-512; use fp32, int16 or auto here.");
     if (serving_ != Precision::Int8) return;
     if (!quantised_)
-      fail("BAD_ARGUMENT", "The weights of %s are not quantised but %s, and the precision int8 is for quantised files; use fp32, bf16 or auto.",
+      fail("BAD_ARGUMENT", "The weights of %s are not quantised but %s, and the precision int8 is for quantised files; use fp32, bf16, int16 or auto.",
            source_->origin().c_str(), type_name(common_));
     for (const Linear* linear : model_->linears())
       for (const LinearPart& part : linear->parts)
         if (const TensorView* tensor = view(part.name + ".weight"); !tensor->quantised())
-          fail("MODEL_UNSUPPORTED", "%s holds %s as %s among quantised matrices, which the precision int8 does not read; use fp32 or bf16.",
+          fail("MODEL_UNSUPPORTED", "%s holds %s as %s among quantised matrices, which the precision int8 does not read; use fp32, bf16 or int16.",
                source_->origin().c_str(), part.name.c_str(), type_name(tensor->type));
   }
 

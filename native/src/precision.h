@@ -6,7 +6,7 @@ namespace tackroom {
 
 /**
  * Fp32: exact. Bf16: inputs and weights of products rounded to bf16, sums in fp32. Int16: both as integers of 13 bits with a scale for
- * 128 of them, closer than bf16 for most inputs. Int8: inputs in 8 bits by groups of 32, weights as quantised in the file.
+ * 128 of them, closer than bf16 for most inputs; matrices in F32 and F16 are packed as bf16 before, as for Bf16. Int8: inputs in 8 bits by groups of 32, weights as quantised in the file.
  */
 enum class Precision { Fp32, Bf16, Int16, Int8 };
 

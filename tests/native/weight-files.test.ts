@@ -61,6 +61,13 @@ it('a 16-bit folder too large to be held in fp32 gives in every precision what i
   for (const [i, value] of rounded.entries()) expect(Math.abs(value - exact[i]!)).toBeLessThan(0.05);
 });
 
+it('more queries for a key-value head than attention takes at once are refused', async () => {
+  const heads = { num_key_value_heads: 1, head_dim: 2 };
+  expect(tinyModel({ ...heads, num_attention_heads: 96 }).info.heads).toBe(96);
+  const code = await codeOf(() => tinyModel({ ...heads, num_attention_heads: 97 }));
+  expect(code).toBe('BAD_ARGUMENT');
+});
+
 describeShared('golden files are described', (shared) => {
   const golden = join(shared, 'golden');
 

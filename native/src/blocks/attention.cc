@@ -93,7 +93,7 @@ void Forward::attend(int layer) {
     return std::pair{lowest / kAttentionChunk, span.position / kAttentionChunk};
   };
   // Few tokens are too few tasks for the threads; the result is the same.
-  const bool divided = static_cast<int>(spans_.size()) * c.kv_heads < kTasksEach * model_.pool.size();
+  const bool divided = model_.pool.size() > 1 && static_cast<int>(spans_.size()) * c.kv_heads < kTasksEach * model_.pool.size();
   int64_t floats = 0;
   for (const Span& span : spans_)
     if (const auto [low, high] = chunks_of(span); divided && span.count == 1 && high > low) floats += (high - low + 1) * state * c.kv_heads;

@@ -96,8 +96,8 @@ static void attend_chunk(const AttentionForwardArgs& t, int chunk, const Attenti
   attend_keys(t, begin > first ? begin : first, end < last ? end : last, state);
 }
 
-/** Adds the state of the chunk after those of `state`. */
-static void merge_chunk(int rows, const AttentionState& state, const AttentionState& next) {
+/** Adds the state of the chunk after those of `state`. Never inlined: products and sums must be joined alike wherever it is called. */
+[[gnu::noinline]] static void merge_chunk(int rows, const AttentionState& state, const AttentionState& next) {
   for (int r = 0; r < rows; r++) {
     const float top = state.high[r] > next.high[r] ? state.high[r] : next.high[r];
     const float before = exp_scalar(state.high[r] - top), after = exp_scalar(next.high[r] - top);

@@ -80,16 +80,16 @@ constexpr int kAttentionKeys = 96;
 /** Keys after which the running maximum starts anew: a multiple of kAttentionKeys. */
 constexpr int kAttentionChunk = 4 * kAttentionKeys;
 /** What a chunk of keys leaves of `rows` queries: padded values, maxima and sums. A multiple of 16. */
-inline int64_t attention_state_floats(int rows, int head_dim) { return (int64_t{rows} * (head_dim + 66) + 15) / 16 * 16; }
-inline int64_t attention_scratch_floats(int head_dim) {
+[[gnu::always_inline]] inline int64_t attention_state_floats(int rows, int head_dim) { return (int64_t{rows} * (head_dim + 66) + 15) / 16 * 16; }
+[[gnu::always_inline]] inline int64_t attention_scratch_floats(int head_dim) {
   return 2 * kAttentionRows * kAttentionKeys + 2 * attention_state_floats(kAttentionRows, head_dim) + 256;
 }
 
-inline int64_t attention_key16(int64_t keys, int head_dim) { return panel_count(keys) * kPanelColumns * bf16_depth(head_dim); }
-inline int64_t attention_value_block16(int head_dim) { return panel_count(head_dim) * kPanelColumns * kAttentionKeys; }
-inline int64_t attention_value16(int64_t keys, int head_dim) { return (keys + kAttentionKeys - 1) / kAttentionKeys * attention_value_block16(head_dim); }
+[[gnu::always_inline]] inline int64_t attention_key16(int64_t keys, int head_dim) { return panel_count(keys) * kPanelColumns * bf16_depth(head_dim); }
+[[gnu::always_inline]] inline int64_t attention_value_block16(int head_dim) { return panel_count(head_dim) * kPanelColumns * kAttentionKeys; }
+[[gnu::always_inline]] inline int64_t attention_value16(int64_t keys, int head_dim) { return (keys + kAttentionKeys - 1) / kAttentionKeys * attention_value_block16(head_dim); }
 /** bf16 numbers: keys and values as scores read them, keys as gradients read them, four forms of a block of rows, two of scores. */
-inline int64_t attention_scratch16(int64_t keys, int head_dim) {
+[[gnu::always_inline]] inline int64_t attention_scratch16(int64_t keys, int head_dim) {
   const int64_t rows = kAttentionRows * bf16_depth(head_dim);
   return 2 * attention_key16(keys, head_dim) + attention_value16(keys, head_dim) + 2 * rows + 2 * attention_value_block16(head_dim) + kAttentionRows * kAttentionKeys;
 }

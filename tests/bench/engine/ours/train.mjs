@@ -73,6 +73,7 @@ async function decodeWhile(scheduler, work, seed) {
   const stop = new AbortController();
   const stamps = [];
   let begun;
+  let failure;
   const first = new Promise((resolve) => {
     begun = resolve;
   });
@@ -93,7 +94,7 @@ async function decodeWhile(scheduler, work, seed) {
     for (let i = 0; !stop.signal.aborted; i++) await scheduler.generate(tokens(PROMPT, 1000 * seed + i), request);
   })().catch((error) => {
     begun();
-    if (!stop.signal.aborted) throw error;
+    if (!stop.signal.aborted) failure = error;
   });
   await first;
   const start = performance.now();
@@ -101,6 +102,7 @@ async function decodeWhile(scheduler, work, seed) {
   const end = performance.now();
   stop.abort();
   await answers;
+  if (failure) throw failure;
   const within = [start, ...stamps.filter((at) => at > start && at < end), end];
   const gaps = within.slice(1).map((at, i) => at - within[i]);
   return { rate: (1000 * (within.length - 2)) / (end - start), gapMs: Math.max(...gaps), ms: end - start };
