@@ -109,7 +109,7 @@ describe('engine check', () => {
   it('says what a precision needs', async () => {
     expect(await codeOf(() => check(demoModelDir(), { precision: 'fp8' }))).toBe('BAD_ARGUMENT');
     const report = await check(demoModelDir(), { precision: 'int8' });
-    expect(detailOf(report, 'model')).toMatch(/not quantised but BF16, .* use fp32, bf16 or auto/);
+    expect(detailOf(report, 'model')).toMatch(/not quantised but BF16, .* use fp32, bf16, int16 or auto/);
     expect(report.checks[0]!.hint).not.toMatch(/architecture/);
   });
 
