@@ -113,7 +113,7 @@ const float* Adapter::dense_b(const LoraSite& site, int out, std::vector<float>&
 
 namespace {
 
-constexpr int kGroup = 32, kBlockBytes = 34;
+constexpr int kBlockBytes = 2 + kInt8Group;  // of Q8_0: a scale in f16 and the integers
 
 TensorView q8_view(int rows, int columns, const std::vector<uint8_t>& blocks) {
   TensorView view;
@@ -124,15 +124,15 @@ TensorView q8_view(int rows, int columns, const std::vector<uint8_t>& blocks) {
 /** Fills a matrix with values in the blocks of Q8_0 (training.md, section B5): what decoding in 8 bits streams. */
 void fill_q8(PackedMatrix& matrix, const float* values, ThreadPool& pool, uint8_t* memory) {
   const int rows = matrix.weights().out, columns = matrix.weights().in;
-  std::vector<uint8_t> blocks(static_cast<size_t>(rows) * static_cast<size_t>(columns / kGroup) * kBlockBytes);
+  std::vector<uint8_t> blocks(static_cast<size_t>(rows) * static_cast<size_t>(columns / kInt8Group) * kBlockBytes);
   uint8_t* out = blocks.data();
-  for (const float* x = values; x != values + static_cast<int64_t>(rows) * columns; x += kGroup, out += kBlockBytes) {
+  for (const float* x = values; x != values + static_cast<int64_t>(rows) * columns; x += kInt8Group, out += kBlockBytes) {
     float largest = 0;
-    for (int i = 0; i < kGroup; i++) largest = std::max(largest, std::fabs(x[i]));
+    for (int i = 0; i < kInt8Group; i++) largest = std::max(largest, std::fabs(x[i]));
     const uint16_t half = float_to_half(largest / 127);
     const float scale = half_to_float(half), inverse = scale == 0 ? 0 : 1 / scale;
     std::memcpy(out, &half, 2);
-    for (int i = 0; i < kGroup; i++) out[2 + i] = static_cast<uint8_t>(static_cast<int8_t>(std::clamp(std::nearbyint(x[i] * inverse), -127.0f, 127.0f)));
+    for (int i = 0; i < kInt8Group; i++) out[2 + i] = static_cast<uint8_t>(static_cast<int8_t>(std::clamp(std::nearbyint(x[i] * inverse), -127.0f, 127.0f)));
   }
   matrix.fill(q8_view(rows, columns, blocks), pool, memory);
 }

@@ -59,6 +59,22 @@ export function realModelTests(shared: string, name: RealModel, fetched: () => F
     return addon.loadModel(found.path, { precision });
   };
 
+  /** Holds the distances from the reference to what is allowed, over the tokens of all prompts; returns what was scored. */
+  const expectClose = async (model: NativeModel, allowed: { mean: number; worst: number }) => {
+    const scored = new Map<(typeof reference.prompts)[number], Float32Array>();
+    let sum = 0;
+    let count = 0;
+    for (const prompt of reference.prompts) {
+      const logprobs = await score(model, prompt.ids, 'serving');
+      scored.set(prompt, logprobs);
+      expect(maxDiff(logprobs, prompt.logprobs)).toBeLessThan(allowed.worst);
+      for (let t = 1; t < logprobs.length; t++) sum += Math.abs(logprobs[t]! - prompt.logprobs[t]!);
+      count += logprobs.length - 1;
+    }
+    expect(sum / count).toBeLessThan(allowed.mean);
+    return scored;
+  };
+
   it(`${name}: fp32 path`, { timeout: 240_000 }, async ({ skip }) => {
     const model = await open(skip, 'fp32');
     for (const prompt of reference.prompts)
@@ -78,33 +94,16 @@ export function realModelTests(shared: string, name: RealModel, fetched: () => F
 
   it(`${name}: int16 path`, { timeout: 240_000 }, async ({ skip }) => {
     const model = await open(skip, 'int16');
-    let sum = 0;
-    let count = 0;
-    for (const prompt of reference.prompts) {
-      const logprobs = await score(model, prompt.ids, 'training');
-      expect(maxDiff(logprobs, prompt.logprobs)).toBeLessThan(0.15);
-      for (let t = 1; t < logprobs.length; t++) sum += Math.abs(logprobs[t]! - prompt.logprobs[t]!);
-      count += logprobs.length - 1;
-    }
     // bf16 is at 0.006 to 0.01.
-    expect(sum / count).toBeLessThan(0.005);
+    await expectClose(model, { mean: 0.005, worst: 0.15 });
     model.free();
   });
 
   it(`${name}: 8-bit path`, { timeout: 240_000 }, async ({ skip }) => {
     const model = await open(skip, 'int8');
     expect(model.info.servingPrecision).toBe('int8');
-    let sum = 0;
-    let count = 0;
-    for (const prompt of reference.prompts) {
-      const logprobs = await score(model, prompt.ids, 'serving');
-      expect(maxDiff(logprobs, prompt.logprobs)).toBeLessThan(0.8);
-      for (let t = 1; t < logprobs.length; t++) sum += Math.abs(logprobs[t]! - prompt.logprobs[t]!);
-      count += logprobs.length - 1;
-      if (prompt === longest)
-        expect(Math.abs(negativeMean(logprobs) - negativeMean(prompt.logprobs))).toBeLessThan(0.005);
-    }
-    expect(sum / count).toBeLessThan(0.1);
+    const logprobs = await expectClose(model, { mean: 0.1, worst: 0.8 });
+    expect(Math.abs(negativeMean(logprobs.get(longest)!) - negativeMean(longest.logprobs))).toBeLessThan(0.005);
     // A token's result does not depend on the batch it travels in, bit for bit.
     const prompts = reference.greedy.map((greedy) => Int32Array.from(greedy.ids));
     const alone = [];
