@@ -10,6 +10,7 @@
 
 #include "adapter.h"
 #include "model.h"
+#include "products.h"
 
 namespace tackroom {
 
@@ -65,8 +66,18 @@ struct AdapterSpan {
   Adapter* adapter;
 };
 
-/** Scratch of LoRA products: scale * x A^T of every output of a call, [rows][rank] each, and the same in 16 or 8 bits. */
+/** Scratch of a call: the products, and scale * x A^T of every output, [rows][rank] each, and the same in 16 or 8 bits. */
 struct LoraScratch {
+  struct Share {  // what one adapter adds to one output
+    const Output* output;
+    const AdapterSpan* span;
+    const LoraSite* site;
+    float* u;
+    size_t at16, at8;  // where its form stands below
+  };
+  std::vector<Share> shares;
+  std::vector<LowRank> lows;
+  std::vector<Product> products, with_b;
   AlignedBuffer low[4], low16, low8, scales8, sums8;
 };
 
