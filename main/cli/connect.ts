@@ -1,8 +1,14 @@
-/** `tackroom connect|disconnect NAME`: with the token of this home. */
-import { connectCommand, disconnectCommand } from '../harness/connect.js';
+/** `tackroom connect|disconnect NAME`: with the port and the token of this home. */
+import { TackroomError } from '../../contract/errors.js';
+import { connectCommand, disconnectCommand, gatewaySettings } from '../harness/connect.js';
+import { hermesEnvironment } from '../harness/connect-hermes.js';
+import { connectorOf } from '../harness/connectors.js';
+import { probeGateway } from '../harness/test-call.js';
+import { inspectModel } from '../models/inspect.js';
 import { installToken } from '../proxy/token.js';
+import { gatewayPort, keepPort, knownPort } from '../services/gateway-port.js';
 import { defaultHome, openHome } from '../services/paths.js';
-import type { GlobalOptions } from './context.js';
+import { findModel, type GlobalOptions } from './context.js';
 import type { CommandIo } from './io.js';
 import { wholeNumber } from './numbers.js';
 
@@ -10,15 +16,67 @@ export interface ConnectCliOptions extends GlobalOptions {
   harness: string;
   dryRun?: boolean;
   root?: string;
-  port: string;
+  /** Default: the port of this home. */
+  port?: string;
+  /** What is or will be served; its context length goes into the harness's settings. */
+  model?: string;
+  /** Tokens; for a model that cannot be asked. */
+  context?: string;
+  /** hermes alone: print variables, change nothing. */
+  printEnv?: boolean;
+}
+
+/** `--context`, else what the running gateway says, else what the model's files say; null: nobody knows. */
+async function contextTokens(options: ConnectCliOptions, baseUrl: string, token: string): Promise<number | null> {
+  if (options.context !== undefined) return wholeNumber('--context', options.context, 1);
+  if (options.model === undefined) {
+    const probed = await probeGateway(baseUrl, token);
+    if (probed.outcome === 'ours') return probed.contextTokens;
+  }
+  try {
+    return inspectModel(await findModel(options)).contextLength || null;
+  } catch (error) {
+    if (options.model !== undefined) throw error;
+    // Without a model of its own a Tackroom may still pass requests on to another server.
+    return null;
+  }
+}
+
+/** `--port` becomes the port of this home, except where nothing is to be changed. */
+async function portOf(options: ConnectCliOptions, home: string, io: CommandIo): Promise<number> {
+  const looking = options.dryRun === true || options.printEnv === true;
+  if (options.port === undefined) return gatewayPort(home);
+  const port = wholeNumber('--port', options.port, 1, 65_535);
+  const before = knownPort(home);
+  if (looking || before === port) return port;
+  keepPort(home, port);
+  if (before !== null)
+    io.stderr.write(
+      `The port of this home is now ${port}, no longer ${before}: connect other harnesses again, \`tackroom doctor\` names them.\n`,
+    );
+  return port;
 }
 
 export async function connectHarness(options: ConnectCliOptions, io: CommandIo): Promise<number> {
-  const port = wholeNumber('--port', options.port, 1, 65_535);
+  const { name } = connectorOf(options.harness);
+  if (options.printEnv && name !== 'hermes')
+    throw new TackroomError(
+      'BAD_ARGUMENT',
+      `${name} takes no address from its environment alone.`,
+      `Use: tackroom connect ${name}`,
+    );
   const { home } = openHome(defaultHome(options.home));
-  return connectCommand({ ...options, port, token: installToken(home) }, io);
+  const token = installToken(home);
+  const port = await portOf(options, home, io);
+  const target = { harness: name, root: options.root, dryRun: options.dryRun, port, token };
+  const settings = gatewaySettings(target);
+  if (options.printEnv) {
+    io.stdout.write(hermesEnvironment(settings));
+    return 0;
+  }
+  return connectCommand({ ...target, contextTokens: await contextTokens(options, settings.baseUrl, token) }, io);
 }
 
 export async function disconnectHarness(options: ConnectCliOptions, io: CommandIo): Promise<number> {
-  return disconnectCommand(options, io);
+  return disconnectCommand({ harness: options.harness, root: options.root, dryRun: options.dryRun }, io);
 }

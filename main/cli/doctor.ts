@@ -1,13 +1,16 @@
 /** `tackroom doctor`: what this machine can do, numbered, with what to do about what is missing. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { knownPort } from '../services/gateway-port.js';
 import { defaultHome } from '../services/paths.js';
 import { type Check, formatChecks } from './doctor/check.js';
+import { checkConnections } from './doctor/connection-checks.js';
 import { checkAddon, checkCpu, checkGpu, checkNode, probeAddon } from './doctor/engine-checks.js';
 import { checkBrowser, checkDisk, checkHarnesses, checkPorts, checkSandbox } from './doctor/system-checks.js';
 import type { CommandIo } from './io.js';
 
-const PORTS = [4141, 4142];
+const DEFAULT_PORT = 4141;
+const WINDOW_PORT = 4142;
 
 export interface DoctorOptions {
   home?: string;
@@ -24,11 +27,12 @@ function addonProbe(): string {
 
 /** All checks, in the order they are numbered. Never throws. */
 export async function runChecks(home: string): Promise<Check[]> {
-  const [addon, sandbox, harnesses, ports] = await Promise.all([
+  const [addon, sandbox, harnesses, connections, ports] = await Promise.all([
     probeAddon(addonProbe()),
     checkSandbox(),
     checkHarnesses(),
-    checkPorts(PORTS),
+    checkConnections(home),
+    checkPorts([knownPort(home) ?? DEFAULT_PORT, WINDOW_PORT]),
   ]);
   return [
     checkNode(),
@@ -37,6 +41,7 @@ export async function runChecks(home: string): Promise<Check[]> {
     checkGpu(),
     sandbox,
     harnesses,
+    connections,
     checkDisk(home),
     ports,
     checkBrowser(),

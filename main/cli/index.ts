@@ -82,7 +82,7 @@ example(
   program
     .command('serve')
     .description('gateway, engine and the window in a browser')
-    .option('--port <n>', 'of the gateway', '4141')
+    .option('--port <n>', 'of the gateway (default: the one of this home, which connected harnesses know)')
     .option('--ui-port <n>', 'of the window', '4142')
     .option('--model <id>', 'folder, GGUF file or id of a model (default: the built-in one)')
     .option('--context-memory <size>', 'for contexts, such as 2GiB (default: by what is free)')
@@ -97,21 +97,23 @@ example(
   'tackroom doctor --json',
 ).action(run(async () => (await import('./doctor.js')).doctorCommand));
 
-for (const verb of ['connect', 'disconnect'] as const)
-  example(
-    program
-      .command(`${verb} <harness>`)
-      .description(verb === 'connect' ? 'point a harness at Tackroom' : 'undo exactly what connect changed')
-      .option('--dry-run', 'print the change as a diff only')
-      .option('--root <dir>', 'another home folder')
-      .option('--port <n>', 'of the gateway', '4141'),
-    `tackroom ${verb} pi --dry-run`,
-  ).action(
-    run(async () => {
-      const module = await import('./connect.js');
-      return verb === 'connect' ? module.connectHarness : module.disconnectHarness;
-    }, ['harness']),
-  );
+const connectModule = () => import('./connect.js');
+const withRoot = (command: Command): Command =>
+  command
+    .option('--dry-run', 'print the change as a diff only')
+    .option('--root <dir>', 'another home folder of the harness');
+example(
+  withRoot(program.command('connect <harness>').description('point pi, opencode or hermes at Tackroom'))
+    .option('--port <n>', 'of the gateway, from now on (default: the one of this home)')
+    .option('--model <id>', 'that is served, for its context length (default: what the gateway says)')
+    .option('--context <tokens>', 'that the model holds, where its files cannot be read')
+    .option('--print-env', 'hermes: print variables that do the same, change nothing'),
+  'tackroom connect pi --dry-run',
+).action(run(async () => (await connectModule()).connectHarness, ['harness']));
+example(
+  withRoot(program.command('disconnect <harness>').description('undo exactly what connect changed')),
+  'tackroom disconnect pi --dry-run',
+).action(run(async () => (await connectModule()).disconnectHarness, ['harness']));
 
 const sessions = program.command('sessions').description('recorded sessions');
 const sessionsModule = () => import('./sessions.js');

@@ -1,13 +1,15 @@
 /** `tackroom serve`: gateway, engine and the window in a browser, until Ctrl-C. */
 import { spawn } from 'node:child_process';
-import { defaultHome } from '../services/paths.js';
+import { gatewayPort, keepPort, knownPort } from '../services/gateway-port.js';
+import { defaultHome, openHome } from '../services/paths.js';
 import { startApp } from './app.js';
 import { findModel, type GlobalOptions } from './context.js';
 import type { CommandIo } from './io.js';
 import { portNumber, sizeInBytes } from './numbers.js';
 
 export interface ServeOptions extends GlobalOptions {
-  port: string;
+  /** Default: the port of this home. */
+  port?: string;
   uiPort: string;
   model?: string;
   /** Such as 2GiB. */
@@ -37,13 +39,24 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
+/** `--port` is for this time only, unless this home has no port yet; 0 is never kept. */
+async function servePort(option: string | undefined, home: string, io: CommandIo): Promise<number> {
+  if (option === undefined) return gatewayPort(home);
+  const port = portNumber('--port', option);
+  const known = knownPort(home);
+  if (known === null && port !== 0) keepPort(home, port);
+  else if (known !== null && known !== port && port !== 0)
+    io.stderr.write(`Harnesses that are connected call port ${known}; this gateway listens at ${port}.\n`);
+  return port;
+}
+
 export async function serveCommand(options: ServeOptions, io: CommandIo): Promise<number> {
-  const home = defaultHome(options.home);
+  const { home } = openHome(defaultHome(options.home));
   const app = await startApp({
     home,
     modelDir: await findModel(options),
     kvBytes: options.contextMemory === undefined ? undefined : sizeInBytes('--context-memory', options.contextMemory),
-    port: portNumber('--port', options.port),
+    port: await servePort(options.port, home, io),
     uiPort: portNumber('--ui-port', options.uiPort),
     onRestart: (service, exit) =>
       io.stderr.write(`The ${service} ended (${exit.signal ?? exit.code}); it is started again.\n`),

@@ -1,9 +1,12 @@
-/** A harness's JSON configuration file: read as bytes and as JSON, written in one step. */
+/** A harness's configuration file as bytes: read, and written in one step that a kill cannot tear. */
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
+  chownSync,
+  closeSync,
   existsSync,
-  mkdirSync,
+  fsyncSync,
+  openSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -11,57 +14,55 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
 import { TackroomError } from '../../contract/errors.js';
 
-export type JsonObject = Record<string, unknown>;
+export const sha256 = (data: Buffer | string): string => createHash('sha256').update(data).digest('hex');
 
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+/** null: there is no such file. */
+export const readBytes = (path: string): Buffer | null => (existsSync(path) ? readFileSync(path) : null);
 
-/** latin1 keeps every byte, so that what is put back is byte for byte what was there. */
-export const readBytes = (path: string): string | null => (existsSync(path) ? readFileSync(path, 'latin1') : null);
-
-const asText = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8');
-const asBytes = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** Errors: REFUSED for what is not a JSON object, because writing it back would lose what else it is. */
-export function parseConfig(path: string, bytes: string | null): JsonObject {
-  if (bytes === null || bytes.trim() === '') return {};
-  try {
-    const value: unknown = JSON.parse(asText(bytes));
-    if (isObject(value)) return value;
-  } catch {
-    // Said below.
-  }
-  throw new TackroomError(
-    'REFUSED',
-    `${path} is not a plain JSON object, so it is left alone.`,
-    'Remove comments and trailing commas, or make the change by hand.',
-  );
-}
-
-/** `value` in the style of `like`: its indentation and its last newline. */
-export function formatConfig(value: JsonObject, like: string | null): string {
-  const indent = /^[{[]\r?\n([ \t]+)/.exec(like ?? '')?.[1] ?? 2;
-  const end = like === null || like.endsWith('\n') || like.trim() === '' ? '\n' : '';
-  return asBytes(JSON.stringify(value, null, indent) + end);
-}
+export const sameBytes = (a: Buffer | null, b: Buffer | null): boolean => (a && b ? a.equals(b) : a === b);
 
 export const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
-/** Replaces the file (the one behind a link) in one step; null removes it. */
-export function writeBytes(path: string, bytes: string | null, mode: number): void {
+/** Errors: REFUSED for bytes that are not UTF-8, because writing them back as text would lose them. */
+export function textOf(path: string, bytes: Buffer): string {
+  const text = bytes.toString('utf8');
+  if (Buffer.from(text, 'utf8').equals(bytes)) return text;
+  throw new TackroomError(
+    'REFUSED',
+    `${path} is not UTF-8 text, so it is left alone.`,
+    'Save it as UTF-8, or make the change by hand (--dry-run with an empty --root shows it).',
+  );
+}
+
+/** The file behind a link: dotfiles are often links into a repository, and shall stay links. */
+const behindLink = (path: string): string => (existsSync(path) ? realpathSync(path) : path);
+
+/** Always the same name: what a kill left is overwritten by the next write, or removed by `removePartial`. */
+const partialOf = (target: string): string => `${target}.tackroom-partial`;
+
+export const removePartial = (path: string): void => rmSync(partialOf(behindLink(path)), { force: true });
+
+/** Replaces the file in one step, for the owner it had; null removes it. */
+export function writeBytes(path: string, bytes: Buffer | null, mode: number): void {
   if (bytes === null) {
     rmSync(path, { force: true });
     return;
   }
-  const target = existsSync(path) ? realpathSync(path) : path;
-  mkdirSync(dirname(target), { recursive: true });
-  const partial = `${target}.${process.pid}.partial`;
-  writeFileSync(partial, bytes, { encoding: 'latin1', mode });
+  const target = behindLink(path);
+  const partial = partialOf(target);
+  const file = openSync(partial, 'w', 0o600);
+  try {
+    writeFileSync(file, bytes);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  if (existsSync(target)) {
+    const { uid, gid } = statSync(target);
+    if (process.getuid?.() === 0) chownSync(partial, uid, gid);
+  }
   chmodSync(partial, mode);
   renameSync(partial, target);
 }

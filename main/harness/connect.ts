@@ -1,29 +1,30 @@
 /**
- * Points the user's own pi at Tackroom, and takes that back. Nothing else in pi's folder is touched; a file nobody
- * changed in between comes back byte for byte, in one that was changed only Tackroom's entries are removed.
+ * Points the user's own harness at Tackroom, and takes that back. Nothing else in the harness's folder is touched; a file
+ * nobody changed in between comes back byte for byte, from one that was changed only Tackroom's entries are removed.
  */
-import { copyFileSync, mkdirSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { mkdirSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { TackroomError } from '../../contract/errors.js';
-import { formatConfig, type JsonObject, modeOf, parseConfig, readBytes, sha256, writeBytes } from './config-file.js';
-import { PI_EDITS } from './connect-plan.js';
+import { readBytes, sameBytes, sha256, writeBytes } from './config-file.js';
+import { type Change, planConnect, planUndo } from './connect-plan.js';
 import {
-  backupPath,
-  type ConnectState,
-  type FileState,
+  type ConnectRecord,
   forget,
   missingFolders,
-  readState,
-  writeState,
-} from './connect-state.js';
-import type { PiModelOptions } from './pi-config.js';
+  readRecord,
+  sweepPartials,
+  writeBackups,
+  writeRecord,
+} from './connect-record.js';
+import { type ConfigPlace, type Connector, DEFAULT_MODEL_ID, type GatewaySettings } from './connector.js';
+import { connectorOf } from './connectors.js';
+import { findHarness } from './find-harness.js';
+import { type TestCall, testCall } from './test-call.js';
 import { unifiedDiff } from './unified-diff.js';
 
 export interface ConnectTarget {
   harness: string;
-  /** Another home folder; its `.pi/agent` is used. Default: PI_CODING_AGENT_DIR, else `~/.pi/agent`. */
+  /** Another home folder. Default: what the harness's own variables say, else the user's. */
   root?: string;
   /** Print the change, make none. */
   dryRun?: boolean;
@@ -34,119 +35,141 @@ export interface ConnectOptions extends ConnectTarget {
   port: number;
   /** The install's token (main/proxy/token.ts). */
   token: string;
-  /** What pi calls the model: `tackroom/<id>`. Stays the same whatever adapter answers. Default `demo`. */
   modelId?: string;
+  /** Tokens that the model behind the gateway holds, where known. */
+  contextTokens?: number | null;
 }
 
-type Io = { stdout: Writable };
-
-/** The token is in the file: it is for its owner only. */
-const PRIVATE = 0o600;
-
-interface Change {
-  path: string;
-  before: string | null;
-  after: string | null;
-  mode: number;
+interface Io {
+  stdout: Writable;
+  stderr: Writable;
 }
 
-function agentDir(target: ConnectTarget): string {
-  if (target.harness !== 'pi')
-    throw new TackroomError(
-      'UNSUPPORTED',
-      `${target.harness} cannot be connected by itself yet.`,
-      `Set its base URL to http://127.0.0.1:PORT/${target.harness}/v1 and its API key to the install's token.`,
-    );
-  if (target.root) return join(resolve(target.root), '.pi', 'agent');
-  return process.env.PI_CODING_AGENT_DIR ?? join(homedir(), '.pi', 'agent');
+/** Of `harness` at the gateway of this machine. */
+export function gatewaySettings({ harness, port, token, modelId, contextTokens }: ConnectOptions): GatewaySettings {
+  return {
+    baseUrl: `http://127.0.0.1:${port}/${harness}/v1`,
+    modelId: modelId ?? DEFAULT_MODEL_ID,
+    token,
+    contextTokens: contextTokens ?? null,
+  };
 }
 
-function print(io: Io, changes: Change[]): void {
-  for (const { path, before, after } of changes) {
-    const text = (bytes: string | null): string | null =>
-      bytes === null ? null : Buffer.from(bytes, 'latin1').toString('utf8');
-    io.stdout.write(unifiedDiff(path, text(before), text(after)));
+function print(io: Io, changes: readonly Change[]): void {
+  const text = (bytes: Buffer | null): string | null => bytes?.toString('utf8') ?? null;
+  for (const { path, before, after } of changes) io.stdout.write(unifiedDiff(path, text(before), text(after)));
+}
+
+function apply(changes: readonly Change[]): void {
+  for (const { path, before, after, mode } of changes) {
+    if (sameBytes(before, after)) continue;
+    // The harness, or its owner, may have written it while the change was being worked out.
+    if (!sameBytes(readBytes(path), before))
+      throw new TackroomError(
+        'BUSY',
+        `${path} was changed just now, so it was left alone.`,
+        'Run the same command again.',
+      );
+    writeBytes(path, after, mode);
   }
 }
 
-const apply = (changes: Change[]): void => {
-  for (const { path, before, after, mode } of changes) if (before !== after) writeBytes(path, after, mode);
-};
+const sweep = ({ dir, files }: ConfigPlace, known: ConnectRecord | null): void =>
+  sweepPartials(dir, [...new Set([...files, ...(known?.files ?? [])].map(({ name }) => name))]);
 
-/** Returns the exit code. Errors: REFUSED for configuration that is not plain JSON, UNSUPPORTED, IO. */
-export async function connectCommand(options: ConnectOptions, io: Io): Promise<number> {
-  const dir = agentDir(options);
-  const known = readState(dir);
-  const model: PiModelOptions = {
-    baseUrl: `http://127.0.0.1:${options.port}/pi/v1`,
-    modelId: options.modelId ?? 'demo',
-    apiKey: options.token,
-    sessionHeaders: true,
-  };
-  const changes = PI_EDITS.map((edit): Change => {
-    const path = join(dir, edit.name);
-    const before = readBytes(path);
-    return { path, before, after: formatConfig(edit.enter(parseConfig(path, before), model), before), mode: PRIVATE };
-  });
-  print(io, changes);
-  if (options.dryRun) return 0;
-  const folders = known?.folders ?? missingFolders(dir);
-  mkdirSync(dir, { recursive: true });
-  const files = PI_EDITS.map((edit, at): FileState => {
-    const { path, before, after } = changes[at]!;
-    const writtenSha256 = sha256(after!);
-    const state = known?.files.find((file) => file.name === edit.name);
-    if (state)
-      return {
-        ...state,
-        writtenSha256,
-        edited: state.edited || before === null || sha256(before) !== state.writtenSha256,
-      };
-    if (before !== null) copyFileSync(path, backupPath(dir, edit.name));
-    return { name: edit.name, mode: before === null ? null : modeOf(path), writtenSha256, edited: false };
-  });
-  // The record first: whatever happens from here on can be undone.
-  writeState(dir, { version: 1, files, folders });
-  apply(changes);
-  io.stdout.write(`pi now uses ${model.modelId} through Tackroom. To undo: tackroom disconnect pi\n`);
-  return 0;
-}
-
-function undo(dir: string, name: string, state: FileState | undefined): Change {
-  const edit = PI_EDITS.find((one) => one.name === name)!;
-  const path = join(dir, name);
-  const before = readBytes(path);
-  const backup = readBytes(backupPath(dir, name));
-  const mode = state?.mode ?? (before === null ? PRIVATE : modeOf(path));
-  const untouched =
-    before === backup ||
-    (before !== null && state !== undefined && !state.edited && sha256(before) === state.writtenSha256);
-  if (state && untouched) return { path, before, after: backup, mode };
-  if (before === null) return { path, before, after: null, mode };
-  const original: JsonObject = parseConfig(path, backup);
-  const current = parseConfig(path, before);
-  const left = edit.leave(current, original);
-  const empty = Object.keys(left).length === 0 && (!state || state.mode === null);
-  const after = JSON.stringify(left) === JSON.stringify(current) ? before : empty ? null : formatConfig(left, before);
-  return { path, before, after, mode };
-}
-
-/** Returns the exit code; what is not connected is left as it is. Errors: REFUSED, UNSUPPORTED, IO. */
-export async function disconnectCommand(target: ConnectTarget, io: Io): Promise<number> {
-  const dir = agentDir(target);
-  const state: ConnectState | null = readState(dir);
-  const changes = PI_EDITS.map((edit) =>
-    undo(
-      dir,
-      edit.name,
-      state?.files.find((file) => file.name === edit.name),
-    ),
+/** Says what was found. Errors: HARNESS_MISSING, unless another home was named or nothing is to be changed. */
+async function announce(connector: Connector, target: ConnectTarget, io: Io): Promise<void> {
+  const { name } = connector;
+  const found = await findHarness(connector, { root: target.root, env: process.env });
+  if (found) {
+    const version = found.version ?? 'that does not start here';
+    io.stderr.write(`${name} ${version} at ${found.path}\n`);
+    return;
+  }
+  if (target.root === undefined && !target.dryRun && process.env[HOME_VARIABLES[connector.name]] === undefined)
+    throw new TackroomError(
+      'HARNESS_MISSING',
+      `There is no ${name} on the PATH or where its installers put it, so nothing was changed.`,
+      `Install it, add it to the PATH, or name the home folder it will use with --root.`,
+    );
+  io.stderr.write(
+    `No ${name} was found on the PATH or where its installers put it; its settings are written all the same.\n`,
   );
+}
+
+/** Whoever names the folder knows where it is. */
+const HOME_VARIABLES = { pi: 'PI_CODING_AGENT_DIR', opencode: 'OPENCODE_CONFIG', hermes: 'HERMES_HOME' } as const;
+
+/** Returns the exit code: 1 where something else answers at the port. Errors: HARNESS_MISSING, REFUSED, BUSY, IO. */
+export async function connectCommand(options: ConnectOptions, io: Io): Promise<number> {
+  const connector = connectorOf(options.harness);
+  const whose = { root: options.root, env: process.env };
+  await announce(connector, options, io);
+  const settings = gatewaySettings(options);
+  const place = connector.locate(whose);
+  const known = readRecord(place.dir);
+  const { changes, files } = planConnect(place, settings, known);
+  print(io, changes);
+  for (const note of connector.notes(settings, whose)) io.stderr.write(`Note: ${note}\n`);
+  if (options.dryRun) return 0;
+  const folders = known?.folders ?? missingFolders(place.dir);
+  mkdirSync(place.dir, { recursive: true });
+  sweep(place, known);
+  const { port } = options;
+  const record: ConnectRecord = {
+    version: 2,
+    port,
+    baseUrl: settings.baseUrl,
+    tokenSha256: sha256(options.token),
+    files,
+    folders,
+  };
+  // The record first: whatever happens from here on can be undone.
+  writeRecord(place.dir, record);
+  writeBackups(place.dir, record);
+  apply(changes);
+  io.stdout.write(
+    `${connector.name} now uses ${settings.modelId} through Tackroom. To undo: tackroom disconnect ${connector.name}\n`,
+  );
+  return report(await testCall(settings), connector.name, port, io);
+}
+
+function report(call: TestCall, name: string, port: number, io: Io): number {
+  switch (call.outcome) {
+    case 'arrived':
+      io.stdout.write(`A test call arrived and was answered in ${Math.round(call.ms)} ms.\n`);
+      return 0;
+    case 'nobody':
+      io.stdout.write(`No gateway runs at port ${port} yet. Start it: tackroom serve --port ${port}\n`);
+      return 0;
+    case 'stranger':
+      io.stderr.write(
+        `What answers at port ${port} is not the gateway of this home, so ${name} has no model now.\n  Stop that program, or choose another port: tackroom connect ${name} --port N\n`,
+      );
+      return 1;
+    case 'failed':
+      io.stderr.write(
+        `A test call reached the gateway, but it had no answer: ${call.reason}\n  Run \`tackroom doctor\`, or connect again when the model is loaded.\n`,
+      );
+      return 1;
+  }
+}
+
+/** Returns the exit code; what is not connected is left as it is. Errors: REFUSED on a conflict, BUSY, IO. */
+export async function disconnectCommand(target: ConnectTarget, io: Io): Promise<number> {
+  const connector = connectorOf(target.harness);
+  const place = connector.locate({ root: target.root, env: process.env });
+  const record = readRecord(place.dir);
+  const changes = record?.files.map((file) => planUndo(place.dir, file)) ?? [];
   print(io, changes);
   if (target.dryRun) return 0;
+  sweep(place, record);
+  if (!record) {
+    io.stdout.write(`${connector.name} is not connected; nothing to undo.\n`);
+    return 0;
+  }
   apply(changes);
-  if (state) forget(dir, state);
-  const changed = state !== null || changes.some(({ before, after }) => before !== after);
-  io.stdout.write(changed ? 'pi is as it was before.\n' : 'pi is not connected; nothing to undo.\n');
+  forget(place.dir, record);
+  io.stdout.write(`${connector.name} is as it was before.\n`);
   return 0;
 }

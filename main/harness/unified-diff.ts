@@ -7,8 +7,30 @@ interface Line {
 
 const CONTEXT = 3;
 
-/** Lines of both texts in order, common ones once: a longest common subsequence. */
+/** Cells of the table of common subsequences, 4 bytes each; beyond that the differing middle is shown whole. */
+const MAX_CELLS = 4_000_000;
+
+/** Lines of both texts in order, common ones once. Only what lies between the common ends is compared. */
 function align(before: string[], after: string[]): Line[] {
+  const most = Math.min(before.length, after.length);
+  let head = 0;
+  while (head < most && before[head] === after[head]) head++;
+  let tail = 0;
+  while (tail < most - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
+  const middle = (lines: string[]): string[] => lines.slice(head, lines.length - tail);
+  const [gone, come] = [middle(before), middle(after)];
+  const marked = (lines: string[], mark: Line['mark']): Line[] => lines.map((text) => ({ mark, text }));
+  return [
+    ...marked(before.slice(0, head), ' '),
+    ...((gone.length + 1) * (come.length + 1) <= MAX_CELLS
+      ? alignMiddle(gone, come)
+      : [...marked(gone, '-'), ...marked(come, '+')]),
+    ...marked(tail === 0 ? [] : before.slice(-tail), ' '),
+  ];
+}
+
+/** By a longest common subsequence. */
+function alignMiddle(before: string[], after: string[]): Line[] {
   const width = after.length + 1;
   const common = new Uint32Array((before.length + 1) * width);
   for (let i = before.length - 1; i >= 0; i--)

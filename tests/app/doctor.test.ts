@@ -106,6 +106,7 @@ describe('the command', () => {
       'gpu',
       'sandbox',
       'harnesses',
+      'connections',
       'disk',
       'ports',
       'browser',

@@ -1,176 +1,285 @@
-import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
-  readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ConnectOptions, connectCommand, disconnectCommand } from '../../main/harness/connect.js';
-import { findPi } from '../../main/harness/find-pi.js';
+import { connectCommand } from '../../main/harness/connect.js';
+import { hermesEnvironment } from '../../main/harness/connect-hermes.js';
+import { HARNESS_NAMES } from '../../main/harness/connector.js';
+import { jsonText } from '../../main/harness/json-text.js';
+import { yamlText } from '../../main/harness/yaml-text.js';
+import { EXISTING, Home, MAIN_FILE, run } from './connect-support.js';
 
-const pi = await findPi().catch(() => null);
-const MODELS =
-  '{\n    "providers": {\n        "mine": { "baseUrl": "http://localhost:1/v1", "note": "\u00e9\u2713" }\n    }\n}';
-const SETTINGS = '{"defaultProvider":"mine","defaultModel":"big","theme":"dark"}\n';
+const SYNTAX = { pi: jsonText, opencode: jsonText, hermes: yamlText };
+const parse = (home: Home, name = MAIN_FILE[home.harness]) => SYNTAX[home.harness].parse(home.read(name));
 
-describe('connecting pi', () => {
-  let root: string;
-  let dir: string;
-  const options = (more: Partial<ConnectOptions> = {}): ConnectOptions => ({
-    harness: 'pi',
-    root,
-    port: 4141,
-    token: 'tok-1',
-    ...more,
-  });
-  const run = async (command: (io: { stdout: PassThrough }) => Promise<number>): Promise<string> => {
-    const stdout = new PassThrough();
-    expect(await command({ stdout })).toBe(0);
-    return (stdout.read() as Buffer | null)?.toString() ?? '';
-  };
-  const connect = (more: Partial<ConnectOptions> = {}) => run((io) => connectCommand(options(more), io));
-  const disconnect = (dryRun = false) => run((io) => disconnectCommand({ harness: 'pi', root, dryRun }, io));
-  const read = (name: string) => readFileSync(join(dir, name), 'utf8');
-  const json = (name: string) => JSON.parse(read(name)) as Record<string, Record<string, unknown>>;
-  /** Every file below the root with its bytes and permissions. */
-  const snapshot = () =>
-    readdirSync(root, { recursive: true, encoding: 'utf8' })
-      .sort()
-      .map((name) => {
-        const info = statSync(join(root, name));
-        return [name, info.mode & 0o777, info.isFile() ? readFileSync(join(root, name), 'hex') : 'folder'];
-      });
-
+describe.each(HARNESS_NAMES)('connecting %s', (harness) => {
+  let home: Home;
   beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), 'tackroom-connect-'));
-    dir = join(root, '.pi', 'agent');
+    home = new Home(harness);
   });
-  afterEach(() => rmSync(root, { recursive: true }));
-  const existing = (): void => {
-    mkdirSync(join(dir, 'sessions'), { recursive: true });
-    writeFileSync(join(dir, 'models.json'), MODELS);
-    chmodSync(join(dir, 'models.json'), 0o644);
-    writeFileSync(join(dir, 'settings.json'), SETTINGS);
-  };
+  afterEach(() => home.remove());
+  const main = MAIN_FILE[harness];
 
   it('shows the change in a dry run and makes none', async () => {
-    existing();
-    const before = snapshot();
-    const text = await connect({ dryRun: true });
-    expect(text).toContain(`--- ${dir}/models.json`);
-    expect(text).toMatch(/^\+ {8}"tackroom": \{$/m);
-    expect(text).toMatch(/^\+ *"defaultProvider": ?"tackroom"/m);
-    expect(snapshot()).toEqual(before);
+    home.existing();
+    const before = home.snapshot();
+    const text = await home.connect({ dryRun: true });
+    expect(text).toContain(`--- ${join(home.root, main)}\n+++ ${join(home.root, main)}\n@@`);
+    expect(text).toContain('tok-1');
+    expect(home.snapshot()).toEqual(before);
   });
 
   it('keeps all else, and disconnecting brings back every byte and right', async () => {
-    existing();
-    const before = snapshot();
-    await connect();
-    expect(json('models.json').providers).toHaveProperty('mine');
-    expect(json('models.json').providers?.tackroom).toMatchObject({
-      baseUrl: 'http://127.0.0.1:4141/pi/v1',
-      api: 'openai-completions',
-      apiKey: 'tok-1',
-    });
-    expect(json('settings.json')).toEqual({ defaultProvider: 'tackroom', defaultModel: 'demo', theme: 'dark' });
-    expect(read('models.json.tackroom-backup')).toBe(MODELS);
-    expect(statSync(join(dir, 'models.json')).mode & 0o777).toBe(0o600);
-    await disconnect();
-    expect(snapshot()).toEqual(before);
+    home.existing();
+    chmodSync(join(home.root, main), 0o644);
+    const before = home.snapshot();
+    await home.connect();
+    expect(statSync(join(home.root, main)).mode & 0o777).toBe(0o600);
+    expect(home.read(`${main}.tackroom-backup`)).toBe(EXISTING[harness][main]);
+    await home.disconnect();
+    expect(home.snapshot()).toEqual(before);
   });
 
-  it('leaves nothing where there was nothing', async () => {
-    const before = snapshot();
-    await connect();
-    expect(existsSync(join(dir, 'models.json'))).toBe(true);
-    await disconnect();
-    expect(snapshot()).toEqual(before);
+  it('leaves nothing where there was nothing, blank files included', async () => {
+    const nothing = home.snapshot();
+    await home.connect();
+    expect(home.snapshot().length).toBeGreaterThan(nothing.length);
+    await home.disconnect();
+    expect(home.snapshot()).toEqual(nothing);
+    home.write(main, '\n');
+    const blank = home.snapshot();
+    await home.connect();
+    expect(home.read(main)).toContain('demo');
+    await home.disconnect();
+    expect(home.snapshot()).toEqual(blank);
   });
 
-  it('can be repeated with another port, and is still undone exactly', async () => {
-    existing();
-    const before = snapshot();
-    await connect();
-    await connect({ port: 5151, token: 'tok-2' });
-    expect(json('models.json').providers?.tackroom).toMatchObject({
-      baseUrl: 'http://127.0.0.1:5151/pi/v1',
-      apiKey: 'tok-2',
-    });
-    await disconnect();
-    expect(snapshot()).toEqual(before);
+  it('can be repeated with another port and token, and is still undone exactly', async () => {
+    home.existing();
+    const before = home.snapshot();
+    await home.connect();
+    const once = home.read(main);
+    await home.connect();
+    expect(home.read(main)).toBe(once);
+    await home.connect({ port: 2, token: 'tok-2' });
+    const all = home.snapshot().map(String).join('\n');
+    expect(all).toContain(`http://127.0.0.1:2/${harness}/v1`);
+    expect(home.read(main)).not.toContain('tok-1');
+    await home.disconnect();
+    expect(home.snapshot()).toEqual(before);
   });
 
-  it('keeps what was edited in between, also across a second connect', async () => {
-    existing();
-    await connect();
-    const edited = json('models.json');
-    edited.providers = { ...edited.providers, later: { baseUrl: 'x' } };
-    writeFileSync(join(dir, 'models.json'), JSON.stringify(edited));
-    await connect();
-    await disconnect();
-    expect(Object.keys(json('models.json').providers ?? {})).toEqual(['mine', 'later']);
-    expect(read('settings.json')).toBe(SETTINGS);
-    expect(readdirSync(dir).sort()).toEqual(['models.json', 'sessions', 'settings.json']);
-  });
-
-  it('does not touch a default the user chose after connecting', async () => {
-    existing();
-    await connect();
-    writeFileSync(join(dir, 'settings.json'), '{"defaultProvider":"other","defaultModel":"x"}');
-    await disconnect();
-    expect(read('settings.json')).toBe('{"defaultProvider":"other","defaultModel":"x"}');
+  it('keeps CRLF and a byte order mark out of harm', async () => {
+    const files = Object.fromEntries(
+      Object.entries(EXISTING[harness]).map(([name, text]) => [name, `\uFEFF${text.replaceAll('\n', '\r\n')}`]),
+    );
+    home.existing(files);
+    const before = home.snapshot();
+    await home.connect();
+    expect(home.read(main)).not.toMatch(/[^\r]\n/);
+    expect(home.read(main).startsWith('\uFEFF')).toBe(true);
+    await home.disconnect();
+    expect(home.snapshot()).toEqual(before);
   });
 
   it('writes through a link', async () => {
-    mkdirSync(dir, { recursive: true });
-    writeFileSync(join(root, 'dotfile.json'), MODELS);
-    symlinkSync(join(root, 'dotfile.json'), join(dir, 'models.json'));
-    await connect();
-    expect(JSON.parse(readFileSync(join(root, 'dotfile.json'), 'utf8')).providers).toHaveProperty('tackroom');
-    await disconnect();
-    expect(readFileSync(join(root, 'dotfile.json'), 'utf8')).toBe(MODELS);
+    home.existing();
+    renameSync(join(home.root, main), join(home.root, 'dotfile'));
+    symlinkSync(join(home.root, 'dotfile'), join(home.root, main));
+    await home.connect();
+    expect(home.read('dotfile')).not.toBe(EXISTING[harness][main]);
+    await home.disconnect();
+    expect(home.read('dotfile')).toBe(EXISTING[harness][main]);
   });
 
-  it('leaves files alone that it cannot write back whole', async () => {
-    existing();
-    writeFileSync(join(dir, 'models.json'), '{ // comment\n}');
-    const before = snapshot();
-    await expect(connect()).rejects.toMatchObject({ code: 'REFUSED' });
-    expect(snapshot()).toEqual(before);
+  it.each([
+    ['broken', '{ "a": [ }'],
+    ['a list', '[1]'],
+    ['a key twice', '{"a":1,"a":2}'],
+    ['endless brackets', '['.repeat(100_000)],
+    ['not UTF-8', Buffer.from([0x7b, 0xff, 0x7d])],
+  ])('leaves a file alone that is %s', async (_name, content) => {
+    mkdirSync(join(home.root, main, '..'), { recursive: true });
+    writeFileSync(join(home.root, main), content);
+    const before = home.snapshot();
+    await expect(home.connect()).rejects.toMatchObject({ code: 'REFUSED' });
+    expect(home.snapshot()).toEqual(before);
   });
 
   it('has nothing to undo where it never was, and says so', async () => {
-    existing();
-    const before = snapshot();
-    expect(await disconnect()).toContain('nothing to undo');
-    expect(snapshot()).toEqual(before);
-    await expect(connect({ harness: 'hermes' })).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+    home.existing();
+    const before = home.snapshot();
+    expect(await home.disconnect()).toContain('nothing to undo');
+    expect(home.snapshot()).toEqual(before);
   });
 
-  it.skipIf(!pi)(
-    'is understood by the real pi (needs the installed pi)',
-    async () => {
-      existing();
-      await connect();
-      const text = execFileSync(pi!.node, [pi!.cli, '--list-models', 'tackroom'], {
-        env: { PATH: process.env.PATH, HOME: root, PI_CODING_AGENT_DIR: dir, PI_OFFLINE: '1', PI_TELEMETRY: '0' },
-        cwd: root,
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
-      expect(text).toMatch(/tackroom\s+demo/);
-    },
-    60_000,
-  );
+  it('names the backups when its record was damaged, and changes nothing', async () => {
+    home.existing();
+    await home.connect();
+    const record = join(home.root, main, '..', 'tackroom-connect.json');
+    writeFileSync(record, readFileSync(record, 'utf8').slice(0, 40));
+    const before = home.snapshot();
+    await expect(home.disconnect()).rejects.toMatchObject({ code: 'REFUSED', hint: expect.stringContaining('backup') });
+    await expect(home.connect()).rejects.toMatchObject({ code: 'REFUSED' });
+    expect(home.snapshot()).toEqual(before);
+  });
+});
+
+describe('what is written', () => {
+  const homes: Home[] = [];
+  const homeOf = (harness: Home['harness']): Home => {
+    const home = new Home(harness);
+    homes.push(home);
+    home.existing();
+    return home;
+  };
+  afterEach(() => {
+    for (const home of homes.splice(0)) home.remove();
+  });
+
+  it('into pi', async () => {
+    const home = homeOf('pi');
+    await home.connect();
+    expect(parse(home)).toEqual({ defaultProvider: 'tackroom', defaultModel: 'demo', theme: 'dark' });
+    expect(parse(home, '.pi/agent/models.json').providers).toMatchObject({
+      mine: {},
+      tackroom: { baseUrl: 'http://127.0.0.1:1/pi/v1', api: 'openai-completions', apiKey: 'tok-1' },
+    });
+  });
+
+  it('into opencode, where comments and formatting stay', async () => {
+    const home = homeOf('opencode');
+    await home.connect({ contextTokens: 20_000 });
+    const text = home.read(MAIN_FILE.opencode);
+    for (const line of EXISTING.opencode[MAIN_FILE.opencode]!.split('\n'))
+      if (!line.includes('"model"')) expect(text).toContain(`${line}\n`);
+    expect(text).toContain('\t/* the good one */ "model": "tackroom/demo", // keep\n');
+    expect(parse(home)).toMatchObject({
+      model: 'tackroom/demo',
+      small_model: 'tackroom/demo',
+      enabled_providers: ['other', 'tackroom'],
+      provider: {
+        other: {},
+        tackroom: {
+          options: { baseURL: 'http://127.0.0.1:1/opencode/v1', apiKey: 'tok-1' },
+          models: { demo: { limit: { context: 20_000, output: 4096 } } },
+        },
+      },
+    });
+  });
+
+  it('into hermes, where comments and order stay', async () => {
+    const home = homeOf('hermes');
+    expect(await home.connect({ contextTokens: 131_072 })).not.toContain('Note:');
+    const text = home.read(MAIN_FILE.hermes);
+    for (const part of ['# mine', '# the good one', '# keep', '- two   # second', 'agent: { max_turns: 30 }', 'folded'])
+      expect(text.replaceAll(/ +#/g, ' #')).toContain(part.replaceAll(/ +#/g, ' #'));
+    expect(parse(home).model).toEqual({
+      default: 'demo',
+      provider: 'custom',
+      base_url: 'http://127.0.0.1:1/hermes/v1',
+      api_key: 'tok-1',
+      context_length: 131_072,
+      max_tokens: 4096,
+    });
+  });
+
+  it('says what hermes does on a model that is too small for it', async () => {
+    const home = homeOf('hermes');
+    expect(await home.connect({ contextTokens: 2048 })).toMatch(/refuses models below 64,000 tokens.* holds 2,048/);
+    expect(parse(home).model).toMatchObject({ context_length: 65_536, max_tokens: 512 });
+  });
+
+  it('into a short `model: NAME` of hermes', async () => {
+    const home = homeOf('hermes');
+    home.write(MAIN_FILE.hermes, 'model: some/name # short\nother: 1\n');
+    await home.connect();
+    expect(parse(home).model).toMatchObject({ default: 'demo', provider: 'custom' });
+    home.write(MAIN_FILE.hermes, `${home.read(MAIN_FILE.hermes)}more: 2\n`);
+    await home.disconnect();
+    expect(parse(home)).toEqual({ model: 'some/name', other: 1, more: 2 });
+  });
+
+  it('nothing behind a YAML alias, which would change other places too', async () => {
+    const home = homeOf('hermes');
+    home.write(MAIN_FILE.hermes, 'base: &b {default: x}\nmodel: *b\n');
+    await expect(home.connect()).rejects.toMatchObject({ code: 'REFUSED' });
+  });
+
+  it('into the file that opencode reads last, also when that is another one later', async () => {
+    const home = homeOf('opencode');
+    home.existing({ '.config/opencode/config.json': '{"a":1}', '.config/opencode/opencode.json': '{"b":2}\n' });
+    rmSync(join(home.root, MAIN_FILE.opencode));
+    await home.connect();
+    expect(home.read('.config/opencode/config.json')).toBe('{"a":1}');
+    expect(home.read('.config/opencode/opencode.json')).toContain('tackroom');
+    home.write(MAIN_FILE.opencode, '{}');
+    await home.connect();
+    expect(home.read('.config/opencode/opencode.json')).toBe('{"b":2}\n');
+    expect(home.read(MAIN_FILE.opencode)).toContain('tackroom');
+    await home.disconnect();
+    expect(home.read(MAIN_FILE.opencode)).toBe('{}');
+    expect(existsSync(join(home.root, '.config/opencode/tackroom-connect.json'))).toBe(false);
+  });
+
+  it('as variables for hermes, quoted for a shell, the token in the path', () => {
+    const text = hermesEnvironment({
+      baseUrl: 'http://127.0.0.1:4141/hermes/v1',
+      modelId: "it's",
+      token: 'tok-1',
+      contextTokens: null,
+    });
+    expect(text).toContain("export CUSTOM_BASE_URL='http://127.0.0.1:4141/hermes/tok-1/v1'\n");
+    expect(text).toContain(`export HERMES_INFERENCE_MODEL='it'\\''s'\n`);
+  });
+});
+
+describe('the test call', () => {
+  let home: Home;
+  beforeEach(() => {
+    home = new Home('pi');
+  });
+  afterEach(() => home.remove());
+  const at = async (status: number, body: string): Promise<{ port: number; seen: string[]; close(): void }> => {
+    const seen: string[] = [];
+    const server = createServer((request, response) => {
+      seen.push(`${request.method} ${request.url} ${request.headers.authorization}`);
+      request.resume().on('end', () => response.writeHead(status).end(body));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return { port: (server.address() as AddressInfo).port, seen, close: () => void server.close() };
+  };
+  const connect = (port: number, code: number) =>
+    run((io) => connectCommand({ harness: 'pi', root: home.root, port, token: 'tok-1' }, io), code);
+
+  it('goes to the address of the harness with its token', async () => {
+    const server = await at(200, '{}');
+    expect(await connect(server.port, 0)).toMatch(/test call arrived and was answered in \d+ ms/);
+    expect(server.seen).toEqual(['POST /pi/v1/chat/completions Bearer tok-1']);
+    server.close();
+  });
+  it('says that no gateway runs and what to start', async () => {
+    expect(await connect(1, 0)).toContain('tackroom serve --port 1');
+  });
+  it('tells a stranger from the gateway', async () => {
+    const server = await at(401, '');
+    expect(await connect(server.port, 1)).toContain('not the gateway of this home');
+    server.close();
+  });
+  it('passes on why there was no answer', async () => {
+    const server = await at(503, '{"error":{"message":"The model is loading."}}');
+    expect(await connect(server.port, 1)).toContain('The model is loading.');
+    server.close();
+  });
 });

@@ -1,33 +1,18 @@
 /** Sandbox, harnesses, disk, ports and the browser of the window. */
-import { execFile } from 'node:child_process';
-import { accessSync, constants, existsSync, readFileSync, statfsSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { delimiter, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { existsSync, readFileSync, statfsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { packageRoot } from '../../../native/addon.js';
+import { CONNECTORS } from '../../harness/connectors.js';
+import { findHarness, onPath } from '../../harness/find-harness.js';
 import { detectSandbox } from '../../sandbox/detect.js';
+import { portFree } from '../../services/gateway-port.js';
 import { type Check, reasonOf } from './check.js';
 
-const execute = promisify(execFile);
-const VERSION_TIMEOUT_MS = 20_000;
 /** A recorded session is small; a run keeps checkpoints. */
 const WARN_FREE_BYTES = 5e9;
 const MIN_FREE_BYTES = 0.5e9;
 const PI_PACKAGE = ['.harness', 'pi', 'node_modules', '@earendil-works', 'pi-coding-agent', 'package.json'];
 const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-
-function onPath(command: string): string | null {
-  const dirs = (process.env.PATH ?? '').split(delimiter).filter((dir) => dir !== '');
-  const isProgram = (file: string): boolean => {
-    try {
-      accessSync(file, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  return dirs.map((dir) => join(dir, command)).find(isProgram) ?? null;
-}
 
 export async function checkSandbox(): Promise<Check> {
   const base = { id: 'sandbox', title: 'Sandbox' };
@@ -59,26 +44,14 @@ function installedPi(): string | null {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version : null;
 }
 
-async function ownVersion(command: string): Promise<string | null> {
-  const file = onPath(command);
-  if (!file) return null;
-  try {
-    const { stdout, stderr } = await execute(file, ['--version'], { timeout: VERSION_TIMEOUT_MS });
-    return /\d+\.\d+[\w.-]*/.exec(stdout || stderr)?.[0] ?? 'unknown version';
-  } catch {
-    return 'does not start';
-  }
-}
-
 export async function checkHarnesses(): Promise<Check> {
-  const names = ['pi', 'opencode', 'hermes'];
-  const versions = await Promise.all(names.map(ownVersion));
-  const own = names.flatMap((name, i) => (versions[i] ? [`${name} ${versions[i]}`] : []));
+  const found = await Promise.all(CONNECTORS.map((connector) => findHarness(connector)));
+  const own = CONNECTORS.flatMap(({ name }, i) => {
+    const harness = found[i];
+    return harness ? [`${name} ${harness.version ?? 'does not start'}`] : [];
+  });
   const pi = installedPi();
-  const detail = [
-    pi ? `pi ${pi} for rollouts` : 'no pi for rollouts',
-    `yours: ${own.join(', ') || 'none on the PATH'}`,
-  ];
+  const detail = [pi ? `pi ${pi} for rollouts` : 'no pi for rollouts', `yours: ${own.join(', ') || 'none found'}`];
   return {
     id: 'harnesses',
     title: 'Harnesses',
@@ -102,14 +75,6 @@ export function checkDisk(home: string): Check {
   };
 }
 
-function portFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
-}
-
 export async function checkPorts(ports: readonly number[]): Promise<Check> {
   const free = await Promise.all(ports.map(portFree));
   const taken = ports.filter((_, i) => !free[i]);
@@ -123,7 +88,7 @@ export async function checkPorts(ports: readonly number[]): Promise<Check> {
 }
 
 export function checkBrowser(): Check {
-  const found = BROWSERS.map(onPath).find((file) => file !== null);
+  const found = BROWSERS.map((name) => onPath(name)).find((file) => file !== null);
   return {
     id: 'browser',
     title: 'Browser',
