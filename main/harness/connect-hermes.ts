@@ -66,14 +66,16 @@ export const hermesConnector: Connector = {
 
 const quoted = (value: string): string => `'${value.replaceAll("'", "'\\''")}'`;
 
-/** Exports that lead hermes here without a change of its files: no variable carries a key, so the token is in the path. */
+/**
+ * Exports that lead hermes here without a change of its files: no variable carries a key, so the token is in the path.
+ * A provider in config.yaml wins over any variable, and one must be there, or hermes asks to be set up (0.19).
+ */
 export function hermesEnvironment({ baseUrl, modelId, token }: GatewaySettings): string {
   const address = baseUrl.replace(/\/v1$/, `/${token}/v1`);
-  const variables = { HERMES_INFERENCE_PROVIDER: 'custom', CUSTOM_BASE_URL: address, HERMES_INFERENCE_MODEL: modelId };
-  const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${quoted(value)}\n`);
+  const variables = { CUSTOM_BASE_URL: address, HERMES_INFERENCE_MODEL: modelId };
   return [
-    '# Only where config.yaml names no provider, or custom; else add: hermes --provider custom -m MODEL\n',
-    '# No variable sets the context: where config.yaml does not, hermes believes in 256,000 tokens or what the server says.\n',
-    ...lines,
+    `# Then: hermes --provider custom -m ${modelId}   (just hermes, where its config.yaml has provider: custom)\n`,
+    '# Its context_length comes from config.yaml alone; without it hermes believes the server, or in 256,000 tokens.\n',
+    ...Object.entries(variables).map(([name, value]) => `export ${name}=${quoted(value)}\n`),
   ].join('');
 }
