@@ -1,11 +1,12 @@
 // Makes a checkout ready to run. Checks first what the machine must bring, then installs and builds only what changed;
 // when nothing did, it is done in about a second. Needs nothing but Node.js: it runs before `npm ci`.
-// Usage: node scripts/setup.mjs [--for demo|test|start] [--verbose]
+// Usage: node scripts/setup.mjs [--for demo|test|start|harnesses] [--verbose]
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { dist, native, preload, renderer, sandbox, tokenizer } from './setup/build-steps.mjs';
 import { killAll } from './setup/execute.mjs';
+import { hermes, opencode } from './setup/harnesses.mjs';
 import { takeLock } from './setup/lock.mjs';
 import { packages, pi, sqlite } from './setup/packages.mjs';
 import { BUILD } from './setup/paths.mjs';
@@ -17,7 +18,8 @@ import { tools } from './setup/tools.mjs';
 
 /** In order of how much waits for a step: the runner takes the first that can start. */
 const BASE = [packages, pi, tools, native, sqlite, sandbox, dist, preload, renderer, tokenizer];
-const PLANS = { demo: BASE, start: BASE, test: [...BASE, systemPackages] };
+const TEST = [...BASE, opencode, hermes, systemPackages];
+const PLANS = { demo: BASE, start: BASE, test: TEST, harnesses: TEST };
 
 function fail(message, exitCode) {
   say(message);

@@ -29,12 +29,14 @@ export interface ConnectCliOptions extends GlobalOptions {
 /** `--context`, else what the running gateway says, else what the model's files say; null: nobody knows. */
 async function contextTokens(options: ConnectCliOptions, baseUrl: string, token: string): Promise<number | null> {
   if (options.context !== undefined) return wholeNumber('--context', options.context, 1);
-  if (options.model === undefined) {
+  let { model } = options;
+  if (model === undefined) {
     const probed = await probeGateway(baseUrl, token);
-    if (probed.outcome === 'ours') return probed.contextTokens;
+    if (probed.outcome === 'ours' && probed.contextTokens !== null) return probed.contextTokens;
+    if (probed.outcome === 'ours') model = probed.model?.replace(/^tackroom\//, '');
   }
   try {
-    return inspectModel(await findModel(options)).contextLength || null;
+    return inspectModel(await findModel({ ...options, model })).contextLength || null;
   } catch (error) {
     if (options.model !== undefined) throw error;
     // Without a model of its own a Tackroom may still pass requests on to another server.

@@ -1,5 +1,6 @@
 /** `tackroom serve`: gateway, engine and the window in a browser, until Ctrl-C. */
 import { spawn } from 'node:child_process';
+import { connectedTo } from '../harness/connected.js';
 import { gatewayPort, keepPort, knownPort } from '../services/gateway-port.js';
 import { defaultHome, openHome } from '../services/paths.js';
 import { startApp } from './app.js';
@@ -70,6 +71,10 @@ export async function serveCommand(options: ServeOptions, io: CommandIo): Promis
   if (options.open) openBrowser(app.window.url);
   await untilAborted(io.signal);
   io.stderr.write('Stopping; everything recorded is kept.\n');
+  for (const name of connectedTo(app.services.port))
+    io.stderr.write(
+      `${name} has no model until the next \`tackroom serve\`; \`tackroom disconnect ${name}\` gives it its own back.\n`,
+    );
   await app.stop();
   return 130;
 }

@@ -140,7 +140,7 @@ function report(call: TestCall, name: string, port: number, io: Io): number {
       io.stdout.write(`A test call arrived and was answered in ${Math.round(call.ms)} ms.\n`);
       return 0;
     case 'nobody':
-      io.stdout.write(`No gateway runs at port ${port} yet. Start it: tackroom serve --port ${port}\n`);
+      io.stdout.write(`No gateway runs at port ${port} yet. Start it: tackroom serve\n`);
       return 0;
     case 'stranger':
       io.stderr.write(

@@ -22,7 +22,7 @@ export type TestCall =
 
 const ErrorBody = z.object({ error: z.object({ message: z.string() }) });
 const ModelList = z.object({
-  data: z.array(z.object({ max_model_len: z.number().int().positive().optional() })).min(1),
+  data: z.array(z.object({ id: z.string(), max_model_len: z.number().int().positive().optional() })).min(1),
 });
 
 const refused = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 'ECONNREFUSED';
@@ -82,12 +82,15 @@ export async function testCall({ baseUrl, modelId, token }: GatewaySettings): Pr
 export async function probeGateway(
   baseUrl: string,
   token: string,
-): Promise<{ outcome: 'ours'; contextTokens: number | null } | { outcome: 'nobody' | 'stranger' }> {
+): Promise<
+  { outcome: 'ours'; model: string | null; contextTokens: number | null } | { outcome: 'nobody' | 'stranger' }
+> {
   try {
     const { status, text } = await send(`${baseUrl}/models`, token, LIST_DEADLINE_MS);
     if (status !== 200) return { outcome: 'stranger' };
     const list = ModelList.safeParse(JSON.parse(text));
-    return { outcome: 'ours', contextTokens: list.data?.data[0]?.max_model_len ?? null };
+    const served = list.data?.data[0];
+    return { outcome: 'ours', model: served?.id ?? null, contextTokens: served?.max_model_len ?? null };
   } catch (error) {
     return { outcome: refused(error) ? 'nobody' : 'stranger' };
   }

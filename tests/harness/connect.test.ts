@@ -270,7 +270,7 @@ describe('the test call', () => {
     server.close();
   });
   it('says that no gateway runs and what to start', async () => {
-    expect(await connect(1, 0)).toContain('tackroom serve --port 1');
+    expect(await connect(1, 0)).toContain('Start it: tackroom serve');
   });
   it('tells a stranger from the gateway', async () => {
     const server = await at(401, '');

@@ -7,7 +7,10 @@ import { fileURLToPath } from 'node:url';
 const checkout = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const installed = (...path: string[]): string | null => {
   const file = join(checkout, '.harness', ...path);
-  return existsSync(file) ? file : null;
+  if (existsSync(file)) return file;
+  if (process.env.TACKROOM_HARNESSES === '1')
+    throw new Error(`${file} is missing: run npm run setup -- --for harnesses`);
+  return null;
 };
 
 export const realOpencode = installed('opencode', 'node_modules', 'opencode-linux-x64', 'bin', 'opencode');
