@@ -10,13 +10,16 @@ export interface JsonObject {
 export type ConfigPath = readonly (string | number)[];
 export const APPEND = -1;
 
+/** `undefined` removes. */
+export type ConfigEdit = (text: string, path: ConfigPath, value: JsonValue | undefined) => string;
+
 export interface ConfigSyntax {
   /** Such as JSON, for messages. */
   readonly name: string;
   /** Throws any error for what is not one object, or names a key twice. Blank text is an empty object. */
   parse(text: string): JsonObject;
-  /** `undefined` removes. May throw for what it cannot edit in place. */
-  set(text: string, path: ConfigPath, value: JsonValue | undefined): string;
+  /** Ways to set a value, the gentlest first; each may throw, or do something else, which is noticed. */
+  readonly edits: readonly ConfigEdit[];
 }
 
 export const isObject = (value: unknown): value is JsonObject =>
@@ -73,13 +76,13 @@ export function editConfig(
   value: JsonValue | undefined,
 ): string {
   const wanted = withValue(parseConfig(syntax, path, text), at, value);
-  let edited: string | undefined;
-  try {
-    edited = syntax.set(text, at, value);
-    if (isDeepStrictEqual(syntax.parse(edited), wanted)) return edited;
-  } catch {
-    // Said below.
-  }
+  for (const edit of syntax.edits)
+    try {
+      const edited = edit(text, at, value);
+      if (isDeepStrictEqual(syntax.parse(edited), wanted)) return edited;
+    } catch {
+      // The next way, or what is said below.
+    }
   throw refused(
     path,
     `cannot be edited at ${at.join('.')} without touching the rest`,

@@ -1,6 +1,6 @@
 /** JSON and JSON with comments (JSONC), edited in place. */
 import jsonc from 'jsonc-parser';
-import type { ConfigPath, ConfigSyntax, JsonObject, JsonValue } from './config-text.js';
+import type { ConfigSyntax, JsonObject } from './config-text.js';
 import { editJson } from './json-edit.js';
 
 const BOM = '\uFEFF';
@@ -36,8 +36,10 @@ export const jsonText: ConfigSyntax = {
     // The parser's objects have no prototype; a comparison would tell them from others.
     return JSON.parse(JSON.stringify(jsonc.getNodeValue(tree))) as JsonObject;
   },
-  set(text: string, path: ConfigPath, value: JsonValue | undefined): string {
-    const body = orEmpty(bare(text));
-    return (text.startsWith(BOM) ? BOM : '') + editJson(body, treeOf(body), path, value);
-  },
+  edits: [
+    (text, path, value) => {
+      const body = orEmpty(bare(text));
+      return (text.startsWith(BOM) ? BOM : '') + editJson(body, treeOf(body), path, value);
+    },
+  ],
 };

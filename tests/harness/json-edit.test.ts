@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { APPEND } from '../../main/harness/config-text.js';
 import { jsonText } from '../../main/harness/json-text.js';
 
-const { parse, set } = jsonText;
+const { parse } = jsonText;
+const set = jsonText.edits[0]!;
 
 describe('an edit of JSON with comments', () => {
   it.each([
