@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { knownPort } from '../services/gateway-port.js';
 import { defaultHome } from '../services/paths.js';
 import { type Check, formatChecks } from './doctor/check.js';
-import { checkConnections } from './doctor/connection-checks.js';
+import { checkConnections, runningGateway } from './doctor/connection-checks.js';
 import { checkAddon, checkCpu, checkGpu, checkNode, probeAddon } from './doctor/engine-checks.js';
 import { checkBrowser, checkDisk, checkHarnesses, checkPorts, checkSandbox } from './doctor/system-checks.js';
 import type { CommandIo } from './io.js';
@@ -32,7 +32,7 @@ export async function runChecks(home: string): Promise<Check[]> {
     checkSandbox(),
     checkHarnesses(),
     checkConnections(home),
-    checkPorts([knownPort(home) ?? DEFAULT_PORT, WINDOW_PORT]),
+    runningGateway(home).then((running) => checkPorts([knownPort(home) ?? DEFAULT_PORT, WINDOW_PORT], running)),
   ]);
   return [
     checkNode(),

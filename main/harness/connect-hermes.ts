@@ -51,6 +51,7 @@ function hermesHome({ root, env }: Whose): string {
 export const hermesConnector: Connector = {
   name: 'hermes',
   programs: ['.local/bin/hermes', '.hermes/hermes-agent/venv/bin/hermes'],
+  homeVariables: ['HERMES_HOME'],
   locate: (whose) => ({ dir: hermesHome(whose), files: [config] }),
   notes({ contextTokens }, { root, env }) {
     const notes: string[] = [];

@@ -73,6 +73,7 @@ function locate(whose: Whose): ConfigPlace {
 export const opencodeConnector: Connector = {
   name: 'opencode',
   programs: ['.opencode/bin/opencode', '.local/bin/opencode', '.bun/bin/opencode'],
+  homeVariables: ['OPENCODE_CONFIG', 'OPENCODE_CONFIG_DIR'],
   locate,
   notes({ contextTokens }, { root, env }) {
     const notes: string[] = [];

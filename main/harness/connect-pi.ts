@@ -54,6 +54,7 @@ function agentDir({ root, env }: Whose): string {
 export const piConnector: Connector = {
   name: 'pi',
   programs: ['.local/bin/pi', '.npm-global/bin/pi', '.bun/bin/pi'],
+  homeVariables: ['PI_CODING_AGENT_DIR'],
   locate: (whose) => ({ dir: agentDir(whose), files: [models, settingsFile] }),
   notes: ({ contextTokens }) =>
     contextTokens !== null && contextTokens < LEAST_CONTEXT

@@ -2,7 +2,7 @@
  * Points the user's own harness at Tackroom, and takes that back. Nothing else in the harness's folder is touched; a file
  * nobody changed in between comes back byte for byte, from one that was changed only Tackroom's entries are removed.
  */
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { TackroomError } from '../../contract/errors.js';
 import { readBytes, sameBytes, sha256, writeBytes } from './config-file.js';
@@ -77,7 +77,7 @@ function apply(changes: readonly Change[]): void {
 const sweep = ({ dir, files }: ConfigPlace, known: ConnectRecord | null): void =>
   sweepPartials(dir, [...new Set([...files, ...(known?.files ?? [])].map(({ name }) => name))]);
 
-/** Says what was found. Errors: HARNESS_MISSING, unless another home was named or nothing is to be changed. */
+/** Says what was found. Errors: HARNESS_MISSING, unless it was used here, its home was named, or nothing is to change. */
 async function announce(connector: Connector, target: ConnectTarget, io: Io): Promise<void> {
   const { name } = connector;
   const found = await findHarness(connector, { root: target.root, env: process.env });
@@ -86,7 +86,11 @@ async function announce(connector: Connector, target: ConnectTarget, io: Io): Pr
     io.stderr.write(`${name} ${version} at ${found.path}\n`);
     return;
   }
-  if (target.root === undefined && !target.dryRun && process.env[HOME_VARIABLES[connector.name]] === undefined)
+  const { root, dryRun } = target;
+  const named = root !== undefined || connector.homeVariables.some((variable) => process.env[variable]);
+  // Whoever has its settings has used it: it may be on the PATH of another shell.
+  const used = existsSync(connector.locate({ root, env: process.env }).dir);
+  if (!named && !used && !dryRun)
     throw new TackroomError(
       'HARNESS_MISSING',
       `There is no ${name} on the PATH or where its installers put it, so nothing was changed.`,
@@ -96,9 +100,6 @@ async function announce(connector: Connector, target: ConnectTarget, io: Io): Pr
     `No ${name} was found on the PATH or where its installers put it; its settings are written all the same.\n`,
   );
 }
-
-/** Whoever names the folder knows where it is. */
-const HOME_VARIABLES = { pi: 'PI_CODING_AGENT_DIR', opencode: 'OPENCODE_CONFIG', hermes: 'HERMES_HOME' } as const;
 
 /** Returns the exit code: 1 where something else answers at the port. Errors: HARNESS_MISSING, REFUSED, BUSY, IO. */
 export async function connectCommand(options: ConnectOptions, io: Io): Promise<number> {
@@ -165,7 +166,7 @@ export async function disconnectCommand(target: ConnectTarget, io: Io): Promise<
   if (target.dryRun) return 0;
   sweep(place, record);
   if (!record) {
-    io.stdout.write(`${connector.name} is not connected; nothing to undo.\n`);
+    io.stdout.write(`${connector.name} is not connected in ${place.dir}; nothing to undo.\n`);
     return 0;
   }
   apply(changes);

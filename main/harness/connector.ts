@@ -36,6 +36,8 @@ export interface Connector {
   name: HarnessName;
   /** Where installers put the program besides the PATH, below the home folder. */
   programs: readonly string[];
+  /** Variables with which the user says where its settings are. */
+  homeVariables: readonly string[];
   locate(whose: Whose): ConfigPlace;
   /** What the user should know before using it so, a sentence each. */
   notes(settings: GatewaySettings, whose: Whose): string[];

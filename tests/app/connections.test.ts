@@ -1,11 +1,11 @@
 /** `tackroom connect`, `disconnect` and `doctor` together, with one home and the harnesses of one user. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ConnectCliOptions, connectHarness, disconnectHarness } from '../../main/cli/connect.js';
-import { checkConnections } from '../../main/cli/doctor/connection-checks.js';
+import { checkConnections, runningGateway } from '../../main/cli/doctor/connection-checks.js';
 import { connectedTo } from '../../main/harness/connected.js';
 import { knownPort } from '../../main/services/gateway-port.js';
 import { type Rig, startRig } from '../proxy/support.js';
@@ -40,6 +40,7 @@ describe('doctor on connections', () => {
     expect(text).toContain('A test call arrived');
     expect(code).toBe(0);
     expect(knownPort(rig.home)).toBe(rig.port);
+    expect(await runningGateway(rig.home)).toBe(rig.port);
     expect(await checked()).toMatchObject({
       status: 'ok',
       detail: `pi reaches the gateway at port ${rig.port}`,
@@ -111,6 +112,20 @@ describe('connect on the command line', () => {
     await expect(connect('hermes', { port: '1', model, dryRun: true })).rejects.toMatchObject({
       code: expect.any(String),
     });
+  });
+  it('changes nothing where there is no harness, unless it was told where its home is', async () => {
+    const before = { PATH: process.env.PATH, HOME: process.env.HOME };
+    Object.assign(process.env, { PATH: '', HOME: root });
+    try {
+      await expect(connect('hermes', { root: undefined, port: '1' })).rejects.toMatchObject({
+        code: 'HARNESS_MISSING',
+      });
+      expect(readdirSync(root)).toEqual([]);
+      mkdirSync(join(root, '.hermes'));
+      expect((await connect('hermes', { root: undefined, port: '1' })).text).toContain('No hermes was found');
+    } finally {
+      Object.assign(process.env, before);
+    }
   });
   it('knows what it can connect', async () => {
     await expect(connect('cursor')).rejects.toMatchObject({

@@ -25,6 +25,14 @@ function tokenOf(home: string): string | null {
   }
 }
 
+/** The port at which this home's gateway answers now, or null. */
+export async function runningGateway(home: string): Promise<number | null> {
+  const [port, token] = [knownPort(home), tokenOf(home)];
+  if (port === null || token === null) return null;
+  const { outcome } = await probeGateway(`http://127.0.0.1:${port}/v1`, token);
+  return outcome === 'ours' ? port : null;
+}
+
 /** Nothing of ours is left in any file, as after an edit by hand. */
 const leftAlone = (dir: string, { files }: ConnectRecord): boolean =>
   files.map((file) => planUndo(dir, file)).every(({ before, after }) => sameBytes(before, after));
