@@ -35,7 +35,7 @@ const config: ConfigFile = {
     return Object.entries(section).map(([key, value]) => ({
       path: ['model', key],
       kind: 'choice',
-      ...(key === 'provider' ? {} : { follows: ['model', 'base_url'] }),
+      ...(key === 'default' && { follows: ['model', 'provider'] }),
       ours: [value],
     }));
   },

@@ -82,8 +82,7 @@ async function announce(connector: Connector, target: ConnectTarget, io: Io): Pr
   const { name } = connector;
   const found = await findHarness(connector, { root: target.root, env: process.env });
   if (found) {
-    const version = found.version ?? 'that does not start here';
-    io.stderr.write(`${name} ${version} at ${found.path}\n`);
+    io.stderr.write(`${name} ${found.version ?? '(it did not say which version)'} at ${found.path}\n`);
     return;
   }
   const { root, dryRun } = target;

@@ -11,7 +11,7 @@ const VERSION_TIMEOUT_MS = 20_000;
 
 export interface FoundHarness {
   path: string;
-  /** null: it does not start here. */
+  /** null: it did not say. */
   version: string | null;
 }
 
@@ -29,18 +29,23 @@ export function onPath(command: string, env: NodeJS.ProcessEnv = process.env): s
   return dirs.map((dir) => join(dir, command)).find(isProgram) ?? null;
 }
 
+/** Where version managers look for what their shims start, unless a variable says so. */
+const MANAGERS = {
+  ASDF_DATA_DIR: '.asdf',
+  MISE_DATA_DIR: '.local/share/mise',
+  NVM_DIR: '.nvm',
+  PYENV_ROOT: '.pyenv',
+  VOLTA_HOME: '.volta',
+} as const;
+
+const managerHomes = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(MANAGERS).map(([name, dir]) => [name, env[name] ?? join(homedir(), dir)]));
+
 /** Asked in a home of its own: even for its version a harness writes logs and caches, and hermes looks for updates. */
-async function versionOf(file: string, path: string | undefined): Promise<string | null> {
+async function versionOf(file: string, whole: NodeJS.ProcessEnv): Promise<string | null> {
   const home = mkdtempSync(join(tmpdir(), 'tackroom-version-'));
-  const env = {
-    PATH: path,
-    HOME: home,
-    USERPROFILE: home,
-    HERMES_HOME: home,
-    TMPDIR: home,
-    LANG: 'C.UTF-8',
-    PI_OFFLINE: '1',
-  };
+  const own = { HOME: home, USERPROFILE: home, HERMES_HOME: home, TMPDIR: home, LANG: 'C.UTF-8', PI_OFFLINE: '1' };
+  const env = { PATH: whole.PATH, ...managerHomes(whole), ...own };
   try {
     const { stdout, stderr } = await execute(file, ['--version'], { timeout: VERSION_TIMEOUT_MS, env, cwd: home });
     return /\d+\.\d+[\w.-]*/.exec(stdout || stderr)?.[0] ?? 'of an unknown version';
@@ -60,5 +65,5 @@ export async function findHarness(
   const installed = (): string | undefined => programs.map((program) => join(home, program)).find(isProgram);
   // In another home what lies there comes first; in one's own what a shell would run.
   const path = (root !== undefined && installed()) || onPath(name, env) || installed() || null;
-  return path === null ? null : { path, version: await versionOf(path, env.PATH) };
+  return path === null ? null : { path, version: await versionOf(path, env) };
 }

@@ -125,6 +125,21 @@ describe.each(HARNESS_NAMES)('%s, edited since', (harness) => {
       expect(parsed().model).toMatchObject({ provider: 'anthropic' });
       expect(Object.keys(parsed().model as object).sort()).toEqual(['default', 'provider']);
     });
+    it('keeps a key the user entered for another provider', async () => {
+      await home.connect();
+      edit((text) => text.replace('provider: custom', 'provider: anthropic').replace('tok-1', 'their-key'));
+      await home.disconnect();
+      expect(parsed().model).toEqual({ default: 'other/big', provider: 'anthropic', api_key: 'their-key' });
+    });
+    it('comes back to an own server whose address and limits were replaced', async () => {
+      const own =
+        'model:\n  provider: custom\n  default: mine # big\n  base_url: http://gpu:8000/v1\n  context_length: 70000\n';
+      home.write(main, own);
+      await home.connect();
+      edit((text) => `${text}later: 1\n`);
+      await home.disconnect();
+      expect(home.read(main)).toBe(`${own}later: 1\n`);
+    });
     it('refuses to leave another section pointing here', async () => {
       await home.connect();
       edit((text) => `${text}auxiliary: {vision: {base_url: "http://127.0.0.1:1/hermes/v1"}}\n`);

@@ -24,6 +24,13 @@ describe('a unified diff', () => {
     expect(unifiedDiff('f', 'a\n', 'a\n')).toBe('');
   });
 
+  it('is quick on large files, whether one line or all of them differ', () => {
+    const text = (mark: string) => Array.from({ length: 50_000 }, (_, i) => `${mark}${i}\n`).join('');
+    const [old, other] = [text('a'), text('b')];
+    expect(unifiedDiff('f', old, old.replace('a25000\n', 'new\n')).split('\n')).toHaveLength(12);
+    expect(unifiedDiff('f', old, other).split('\n')).toHaveLength(100_004);
+  }, 5_000);
+
   it.skipIf(!hasPatch)('is what patch(1) needs to make one text of the other', () => {
     const line = fc.constantFrom('a', 'b', 'c', '', '{');
     const text = fc
