@@ -97,8 +97,10 @@ function prune(syntax: ConfigSyntax, path: string, text: string, at: readonly st
   for (let depth = at.length - 1; depth > 0; depth--) {
     const above = at.slice(0, depth);
     const value = valueAt(parseConfig(syntax, path, text), above);
-    if (!isObject(value) || Object.keys(value).length > 0 || valueAt(before, above) !== undefined) return text;
-    text = editConfig(syntax, path, text, above, undefined);
+    const old = valueAt(before, above);
+    if (!isObject(value) || Object.keys(value).length > 0 || isObject(old)) return text;
+    // `model:` without a value is null, not an empty object.
+    text = editConfig(syntax, path, text, above, old);
   }
   return text;
 }

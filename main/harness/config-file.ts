@@ -25,8 +25,17 @@ export const sameBytes = (a: Buffer | null, b: Buffer | null): boolean => (a && 
 
 export const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
+/** Four times the longest example that a harness ships; what is longer would take seconds to edit. */
+const MAX_BYTES = 512_000;
+
 /** Errors: REFUSED for bytes that are not UTF-8, because writing them back as text would lose them. */
 export function textOf(path: string, bytes: Buffer): string {
+  if (bytes.length > MAX_BYTES)
+    throw new TackroomError(
+      'REFUSED',
+      `${path} is longer than ${MAX_BYTES / 1000} KB, so it is left alone.`,
+      'Make the change by hand (--dry-run with an empty --root shows it).',
+    );
   const text = bytes.toString('utf8');
   if (Buffer.from(text, 'utf8').equals(bytes)) return text;
   throw new TackroomError(

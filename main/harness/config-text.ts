@@ -54,10 +54,21 @@ function withValue(root: JsonValue | undefined, path: ConfigPath, value: JsonVal
 const refused = (path: string, why: string, hint: string): TackroomError =>
   new TackroomError('REFUSED', `${path} ${why}, so it is left alone.`, hint);
 
+/** What was parsed last: of a series of edits each reads what the one before has written. Nobody changes the object. */
+const last = new WeakMap<ConfigSyntax, { text: string; config: JsonObject }>();
+
+function parseOnce(syntax: ConfigSyntax, text: string): JsonObject {
+  const known = last.get(syntax);
+  if (known?.text === text) return known.config;
+  const config = syntax.parse(text);
+  last.set(syntax, { text, config });
+  return config;
+}
+
 /** Errors: REFUSED, naming `path`. */
 export function parseConfig(syntax: ConfigSyntax, path: string, text: string): JsonObject {
   try {
-    return syntax.parse(text);
+    return parseOnce(syntax, text);
   } catch {
     throw refused(
       path,
@@ -79,7 +90,7 @@ export function editConfig(
   for (const edit of syntax.edits)
     try {
       const edited = edit(text, at, value);
-      if (isDeepStrictEqual(syntax.parse(edited), wanted)) return edited;
+      if (isDeepStrictEqual(parseOnce(syntax, edited), wanted)) return edited;
     } catch {
       // The next way, or what is said below.
     }

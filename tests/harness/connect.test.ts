@@ -108,6 +108,7 @@ describe.each(HARNESS_NAMES)('connecting %s', (harness) => {
     ['a list', '[1]'],
     ['a key twice', '{"a":1,"a":2}'],
     ['endless brackets', '['.repeat(100_000)],
+    ['too long', `{"a": "${'x'.repeat(512_000)}"}`],
     ['not UTF-8', Buffer.from([0x7b, 0xff, 0x7d])],
   ])('leaves a file alone that is %s', async (_name, content) => {
     mkdirSync(join(home.root, main, '..'), { recursive: true });
