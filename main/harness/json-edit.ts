@@ -86,17 +86,18 @@ function remove(text: string, container: jsonc.Node, index: number): Edit[] {
   const members = container.children ?? [];
   const [before, gone] = [members[index - 1], members[index]!];
   const comma = commaAfter(text, endOf(gone));
-  let [from, to] = [gone.offset, comma ?? endOf(gone)];
+  // A comment between the value and its comma stays.
+  const apart = comma !== null && text.slice(endOf(gone), comma - 1).trim() !== '';
+  let [from, to] = [gone.offset, apart || comma === null ? endOf(gone) : comma];
   const start = text.lastIndexOf('\n', from - 1) + 1;
   const rest = /^[ \t]*(\r?\n)?/.exec(text.slice(to))!;
   const alone = text.slice(start, from).trim() === '';
-  if (alone && rest[1] !== undefined) [from, to] = [start, to + rest[0].length];
-  else if (members.length === 1) {
-    // Nothing is left between the brackets but what others wrote there.
-    from -= /\s*$/.exec(text.slice(container.offset + 1, from))![0].length;
-    to += /^\s*/.exec(text.slice(to))![0].length;
-  } else if (!alone) from -= /[ \t]*$/.exec(text.slice(0, from))![0].length;
+  const others = text.slice(container.offset + 1, from) + text.slice(to, endOf(container) - 1);
+  if (others.trim() === '') [from, to] = [container.offset + 1, endOf(container) - 1];
+  else if (alone && rest[1] !== undefined) [from, to] = [start, to + rest[0].length];
+  else if (!alone && members.length > 1) from -= /[ \t]*$/.exec(text.slice(0, from))![0].length;
   const edits: Edit[] = [{ from, to, text: '' }];
+  if (apart) edits.push({ from: comma - 1, to: comma, text: '' });
   const dangling = comma === null && before ? commaAfter(text, endOf(before)) : null;
   if (dangling !== null) edits.push({ from: dangling - 1, to: dangling, text: '' });
   return edits;
