@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hermesEnvironment } from '../../main/harness/connect-hermes.js';
 import type { HarnessName } from '../../main/harness/connector.js';
 import { findHarness } from '../../main/harness/find-harness.js';
+import { yamlText } from '../../main/harness/yaml-text.js';
 import { type Rig, startRig } from '../proxy/support.js';
 import { notInstalled, type Ran, realHermes, realOpencode, realPi, runHarness } from '../support/real-harnesses.js';
 import { EXISTING, Home, MAIN_FILE } from './connect-support.js';
@@ -104,6 +105,22 @@ describe('the real opencode', () => {
     },
     180_000,
   );
+  it.skipIf(!realOpencode)(
+    `may write its own line into the user's file meanwhile${realOpencode ? '' : `: ${notInstalled('opencode')}`}`,
+    async () => {
+      existing('opencode');
+      const own = '{\n  // mine\n  "model": "other/big"\n}\n';
+      home.write(MAIN_FILE.opencode, own);
+      await home.connect({ port: rig.port, token: rig.token });
+      await runIn(realOpencode!, ['models'], env);
+      const written = home.read(MAIN_FILE.opencode);
+      await home.disconnect();
+      const left = home.read(MAIN_FILE.opencode);
+      expect(left.replace(/\n? *"\$schema": "[^"]*",/, '')).toBe(own);
+      expect(left.includes('$schema')).toBe(written.includes('$schema'));
+    },
+    180_000,
+  );
   it.skipIf(!realOpencode)(`says its version${realOpencode ? '' : `: ${notInstalled('opencode')}`}`, async () => {
     existing('opencode');
     const found = await findHarness({ name: 'opencode', programs: [] }, { env: { PATH: dirname(realOpencode!) } });
@@ -162,6 +179,24 @@ describe('the real hermes', () => {
       expect(`${ran.stdout}\n${ran.stderr}`).toContain(ANSWER);
       expect(home.read(MAIN_FILE.hermes)).toBe(config);
       expect(rig.store.session.list({}).map((session) => session.harness)).toContain('hermes');
+    },
+    180_000,
+  );
+  it.skipIf(!realHermes)(
+    `may rewrite its whole file meanwhile${realHermes ? '' : `: ${notInstalled('hermes')}`}`,
+    async () => {
+      existing('hermes');
+      const before = yamlText.parse(QUIET_HERMES);
+      await home.connect({ port: rig.port, token: rig.token });
+      const connected = home.read(MAIN_FILE.hermes);
+      expect((await runIn(realHermes!, ['config', 'set', 'agent.max_turns', '31'])).code).toBe(0);
+      expect(home.read(MAIN_FILE.hermes)).not.toBe(connected);
+      await home.disconnect();
+      const { agent, model, ...others } = yamlText.parse(home.read(MAIN_FILE.hermes));
+      expect(model).toEqual(before.model);
+      expect(agent).toMatchObject({ verify_on_stop: false, max_turns: 31 });
+      expect(others).toMatchObject({ security: before.security, lsp: before.lsp });
+      expect(home.read(MAIN_FILE.hermes)).not.toContain(rig.token);
     },
     180_000,
   );
