@@ -2,9 +2,10 @@
  * Points the user's own harness at Tackroom, and takes that back. Nothing else in the harness's folder is touched; a file
  * nobody changed in between comes back byte for byte, from one that was changed only Tackroom's entries are removed.
  */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { TackroomError } from '../../contract/errors.js';
+import { makeFolder } from '../services/paths.js';
 import { readBytes, sameBytes, sha256, writeBytes } from './config-file.js';
 import { type Change, planConnect, planUndo } from './connect-plan.js';
 import {
@@ -113,7 +114,7 @@ export async function connectCommand(options: ConnectOptions, io: Io): Promise<n
   for (const note of connector.notes(settings, whose)) io.stderr.write(`Note: ${note}\n`);
   if (options.dryRun) return 0;
   const folders = known?.folders ?? missingFolders(place.dir);
-  mkdirSync(place.dir, { recursive: true });
+  makeFolder(place.dir);
   sweep(place, known);
   const { port } = options;
   const record: ConnectRecord = {

@@ -2,7 +2,12 @@
 import { type Document, isMap, isScalar, type Node, type Pair, type YAMLMap } from 'yaml';
 import { type ConfigPath, isObject, type JsonValue } from './config-text.js';
 
-type Place = { map: YAMLMap; pair: Pair | undefined };
+interface Place {
+  map: YAMLMap;
+  pair: Pair | undefined;
+  /** Whose value `map` is; undefined at the root. */
+  above: Pair | undefined;
+}
 
 const rangeOf = (node: unknown): [number, number] => {
   const range = (node as Node | null)?.range;
@@ -34,11 +39,14 @@ const pairOf = (map: YAMLMap, key: string): Pair | undefined =>
 /** Follows `path` as far as it goes. */
 function follow(document: Document, path: readonly string[]): { place: Place; depth: number } {
   let map = document.contents;
+  let above: Pair | undefined;
   for (let depth = 0; ; depth++) {
     if (!isMap(map) || map.flow) throw new Error('It is no block mapping.');
     const pair = pairOf(map, path[depth]!);
     const below: unknown = pair?.value;
-    if (!pair || depth === path.length - 1 || !isMap(below) || below.flow) return { place: { map, pair }, depth };
+    if (!pair || depth === path.length - 1 || !isMap(below) || below.flow)
+      return { place: { map, pair, above }, depth };
+    above = pair;
     map = below as typeof map;
   }
 }
@@ -66,12 +74,18 @@ function insertAfter(text: string, at: number, added: string, eol: string): stri
   return splice(text, end, end, end > 0 && text[end - 1] !== '\n' ? eol + added.slice(0, -eol.length) : added);
 }
 
-function removePair(text: string, { map, pair }: Place): string {
-  // An empty block mapping has no form of its own.
-  if (!pair || map.items.length === 1) throw new Error('It is the only one.');
-  const start = lineStart(text, rangeOf(pair.key)[0]);
+function removePair(text: string, { map, pair, above }: Place, eol: string): string {
+  if (!pair) return text;
+  const [from] = rangeOf(pair.key);
   const value = pair.value as Node | null;
-  return splice(text, start, lineEnd(text, value?.range ? endOf(value) : rangeOf(pair.key)[1]), '');
+  const valueEnd = value?.range ? endOf(value) : rangeOf(pair.key)[1];
+  const end = lineEnd(text, valueEnd);
+  if (map.items.length > 1) return splice(text, lineStart(text, from), end, '');
+  // An empty mapping has no block form. Comments in what goes would be lost with it.
+  const [, keyEnd] = rangeOf(above?.key);
+  if (!/^:\s*$/.test(text.slice(keyEnd, from)) || text.slice(valueEnd, end).trim() !== '')
+    throw new Error('A comment.');
+  return splice(text, keyEnd, end, `: {}${eol}`);
 }
 
 /** Throws where the text has another form. The caller checks what came of it. */
@@ -94,7 +108,7 @@ export function editYaml(
   const { map, pair } = place;
   const rest = keys.slice(depth);
   if (value === undefined) {
-    if (pair && depth === keys.length - 1) return removePair(text, place);
+    if (pair && depth === keys.length - 1) return removePair(text, place, eol);
     return text;
   }
   const first = map.items[0];

@@ -140,6 +140,13 @@ describe.each(HARNESS_NAMES)('%s, edited since', (harness) => {
       await home.disconnect();
       expect(home.read(main)).toBe(`${own}later: 1\n`);
     });
+    it('leaves the spacing of the rest alone when its section was made for us', async () => {
+      home.write(main, 'agent:   {max_turns: 30}   # keep\n');
+      await home.connect();
+      edit((text) => `${text}later:    1\n`);
+      await home.disconnect();
+      expect(home.read(main)).toBe('agent:   {max_turns: 30}   # keep\nlater:    1\n');
+    });
     it('refuses to leave another section pointing here', async () => {
       await home.connect();
       edit((text) => `${text}auxiliary: {vision: {base_url: "http://127.0.0.1:1/hermes/v1"}}\n`);

@@ -28,6 +28,7 @@ describe('an edit of YAML', () => {
   it.each([
     ['m:\n  # first\n  a: 1 # one\n  b: 2\n', 'm:\n  # first\n  b: 2\n'],
     ['m:\n  b: 2\n  a:\n    deep: 1\n  # end\nn: 3\n', 'm:\n  b: 2\n  # end\nn: 3\n'],
+    ['m:\n  a: 1\nn:   3\n', 'm: {}\nn:   3\n'],
     ['m:\n  b: 2\n  a: |\n    text\nn: 3\n', 'm:\n  b: 2\nn: 3\n'],
   ])('removes a value from %j', (before, after) => {
     expect(set(before, ['m', 'a'], undefined)).toBe(after);
