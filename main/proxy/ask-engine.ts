@@ -48,9 +48,8 @@ export async function askEngine(
   };
 }
 
-/** Every call gets an id of its own within the answer: opencode fails without one, and verdicts are told apart by it. */
-export function withIds(calls: readonly SampledCall[]): SampledCall[] {
-  const used = new Set<string>();
+/** Every call gets an id of its own, also among those `used` before: opencode fails without one, and verdicts are told apart by it. */
+export function withIds(calls: readonly SampledCall[], used = new Set<string>()): SampledCall[] {
   return calls.map((call) => {
     const id = call.id === '' || used.has(call.id) ? `call_${randomBytes(9).toString('hex')}` : call.id;
     used.add(id);

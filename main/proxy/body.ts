@@ -6,28 +6,34 @@ export const MAX_BODY_BYTES = 64 * 1024 * 1024;
 /** Deeper JSON than any tool schema; keeps recursive code safe. */
 const MAX_DEPTH = 128;
 
+export interface JsonBody {
+  value: Record<string, unknown>;
+  /** As they came. */
+  bytes: Buffer;
+}
+
 /** Throws 413 over the limit, 400 for anything that is not one JSON object. */
-export async function readJsonBody(request: IncomingMessage): Promise<Record<string, unknown>> {
+export async function readJsonBody(request: IncomingMessage): Promise<JsonBody> {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
     throw new HttpError(400, 'UNSUPPORTED', 'Send the body without compression.');
-  const text = (await readBytes(request)).toString('utf8');
+  const bytes = await readBytes(request);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(bytes.toString('utf8'));
   } catch {
     throw new HttpError(400, 'BAD_ARGUMENT', 'The body is not valid JSON.');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new HttpError(400, 'BAD_ARGUMENT', 'The body must be a JSON object.');
   checkDepth(value);
-  return value as Record<string, unknown>;
+  return { value: value as Record<string, unknown>, bytes };
 }
 
 /** What is over the limit is read and dropped up to this, so that the client gets to read the answer. */
 const MAX_DRAIN_BYTES = 4 * MAX_BODY_BYTES;
 
-async function readBytes(request: IncomingMessage): Promise<Buffer> {
+export async function readBytes(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {

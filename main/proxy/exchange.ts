@@ -1,4 +1,4 @@
-/** One chat completion from the harness's bytes to the acknowledged record: sample, guard, commit, then answer. */
+/** One request for an answer, in whichever API, from the harness's bytes to the acknowledged record: sample, guard, commit, then answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TackroomError } from '../../contract/errors.js';
 import type { Request } from '../../contract/records.js';
@@ -7,13 +7,23 @@ import type { NewRequest } from '../record/recorder.js';
 import { newId } from '../store/ids.js';
 import { type Answer, answerMessage, applyVerdicts, NO_TOKENS, type Reasoning, type Served } from './answer.js';
 import { askEngine } from './ask-engine.js';
-import { askUpstream } from './ask-upstream.js';
+import { askUpstream, type Passing } from './ask-upstream.js';
 import type { Caller } from './caller.js';
 import type { ChatRequest } from './chat-request.js';
-import { type ChatResponse, JsonResponse, SseResponse } from './chat-response.js';
+import type { ChatResponse, Identity } from './chat-response.js';
+import type { Dialect } from './dialects/dialect.js';
 import { failureText, toHttpError } from './http-error.js';
+import { DocumentRelay, passedHeaders, StreamRelay } from './relay/relay.js';
 import type { CallVerdict, ProxyServices } from './services.js';
 import { harnessSessionId } from './session-header.js';
+
+/** A request as it came. */
+export interface Asked {
+  dialect: Dialect;
+  chat: ChatRequest;
+  bytes: Buffer;
+  query: string;
+}
 
 interface Committed {
   request: Request;
@@ -24,7 +34,10 @@ interface Committed {
 export class Exchange {
   readonly #id = newId('req');
   readonly #startedAt = Date.now();
-  readonly #response: ChatResponse;
+  /** Writes answers of our own; made when it is first needed, because it also keeps the client waiting. */
+  #writer: ChatResponse | null = null;
+  /** Passes the answer of an upstream server on instead. */
+  #relay: StreamRelay | DocumentRelay | null = null;
   readonly #signal: AbortSignal;
   readonly #harnessSessionId: string | null;
   /** null until something is sampled. */
@@ -35,19 +48,31 @@ export class Exchange {
   constructor(
     private readonly services: ProxyServices,
     private readonly caller: Caller,
-    private readonly chat: ChatRequest,
-    http: IncomingMessage,
-    response: ServerResponse,
+    private readonly asked: Asked,
+    private readonly http: IncomingMessage,
+    private readonly response: ServerResponse,
   ) {
-    const identity = { id: `chatcmpl-${this.#id}`, created: Math.floor(this.#startedAt / 1000), model: chat.model };
-    this.#response = chat.stream
-      ? new SseResponse(response, identity, chat.includeUsage, services.deadlines.keepAliveMs)
-      : new JsonResponse(response, identity);
     const gone = new AbortController();
     // A harness that hangs up after the last byte is done, not gone.
     response.once('close', () => !response.writableFinished && gone.abort());
     this.#signal = caller.signal ? AbortSignal.any([gone.signal, caller.signal]) : gone.signal;
-    this.#harnessSessionId = harnessSessionId(http, chat);
+    this.#harnessSessionId = harnessSessionId(http, asked.chat);
+  }
+
+  get #chat(): ChatRequest {
+    return this.asked.chat;
+  }
+
+  get #response(): ChatResponse {
+    if (this.#relay !== null) return this.#relay;
+    const { services, asked, response } = this;
+    const identity: Identity = {
+      id: `chatcmpl-${this.#id}`,
+      created: Math.floor(this.#startedAt / 1000),
+      model: asked.chat.model,
+    };
+    this.#writer ??= asked.dialect.respond(response, identity, asked.chat, services.deadlines.keepAliveMs);
+    return this.#writer;
   }
 
   /** Never rejects: failures are recorded and answered. */
@@ -67,7 +92,7 @@ export class Exchange {
   }
 
   async #commit(): Promise<Committed> {
-    const answer = this.caller.refuse(this.chat) ?? (await this.#sample());
+    const answer = this.caller.refuse(this.#chat) ?? (await this.#sample());
     const verdicts = await this.#check(answer);
     const served = applyVerdicts(answer, verdicts, this.services.guard.blockedNotice);
     return { request: this.services.recorder.record(this.#success(answer, verdicts)), answer, served };
@@ -86,30 +111,54 @@ export class Exchange {
   }
 
   #ask(): Promise<Answer> {
-    const { services, caller, chat } = this;
+    const { services, caller } = this;
+    const chat = this.#chat;
+    const shown = !caller.holdsText;
     const sink = {
       text: (text: string): void => {
         this.#partial += text;
-        if (!caller.holdsText) this.#response.text(text);
+        if (shown && this.#relay === null) this.#response.text(text);
       },
       reasoning: (part: Reasoning): void => {
-        if (!caller.holdsText) this.#response.reasoning(part);
+        if (shown && this.#relay === null) this.#response.reasoning(part);
       },
     };
-    if (caller.upstream !== null && caller.hint.origin === 'user') {
-      this.#sampling = chat.sampling;
-      return askUpstream(caller.upstream, chat, null, services.deadlines, sink, this.#signal);
+    if (caller.upstream === null) {
+      const sampling = caller.sampling(chat);
+      this.#sampling = sampling;
+      // Begins to keep the harness waiting.
+      void this.#response;
+      return askEngine(services, chat, sampling, caller, sink, this.#signal);
     }
-    const sampling = caller.sampling(chat);
-    this.#sampling = sampling;
-    return caller.upstream === null
-      ? askEngine(services, chat, sampling, caller, sink, this.#signal)
-      : askUpstream(caller.upstream, chat, sampling, services.deadlines, sink, this.#signal);
+    const own = caller.hint.origin === 'user';
+    const sampling = own ? null : caller.sampling(chat);
+    this.#sampling = sampling ?? chat.sampling;
+    const { dialect, bytes, query } = this.asked;
+    const call = { upstream: caller.upstream, chat, dialect, bytes, query, headers: this.http.headers, sampling };
+    return askUpstream(call, services.deadlines, sink, shown && own ? this.#passing() : null, this.#signal);
+  }
+
+  #passing(): Passing {
+    const { response, services } = this;
+    const { dialect } = this.asked;
+    return {
+      stream: (headers) => {
+        const relay = new StreamRelay(response, dialect, passedHeaders(headers), services.deadlines.keepAliveMs);
+        this.#relay = relay;
+        return relay;
+      },
+      document: (headers, body) => {
+        const relay = new DocumentRelay(response, dialect, passedHeaders(headers));
+        relay.body = body;
+        this.#relay = relay;
+        return relay;
+      },
+    };
   }
 
   async #check(answer: Answer): Promise<CallVerdict[]> {
     if (answer.toolCalls.length === 0) return [];
-    const { messages, tools } = this.chat;
+    const { messages, tools } = this.#chat;
     return this.services.guard.checkResponse({
       harness: this.caller.harness,
       profile: this.caller.profile,
@@ -191,12 +240,13 @@ export class Exchange {
     | 'messages'
     | 'tools'
   > {
-    const { caller, chat } = this;
+    const { caller } = this;
+    const chat = this.#chat;
     return {
       id: this.#id,
       createdAt: this.#startedAt,
       session: { ...caller.hint, harnessSessionId: this.#harnessSessionId },
-      api: 'chat',
+      api: this.asked.dialect.api,
       stream: chat.stream,
       model: chat.model,
       upstream: caller.upstream?.baseUrl ?? null,
@@ -212,7 +262,7 @@ export class Exchange {
       requestId: request.id,
       sessionId: request.sessionId,
       promptNode: request.promptNode,
-      chat: this.chat,
+      chat: this.#chat,
       answer,
       served,
       error,

@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { checkLocal, checkToken, type Route, routeOf } from './access.js';
 import { readJsonBody } from './body.js';
 import { type Caller, userCaller } from './caller.js';
-import { parseChatRequest } from './chat-request.js';
-import { sendError } from './chat-response.js';
+import { DIALECTS } from './dialects/dialect.js';
 import { Exchange } from './exchange.js';
+import { forward } from './forward.js';
 import { toHttpError } from './http-error.js';
 import { LoopBreaker } from './loop-breaker.js';
 import type { ProxyServices } from './services.js';
@@ -49,18 +49,29 @@ export class ProxyServer {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let dialect = DIALECTS.chat;
     try {
       const route = routeOf(request);
+      if (route.endpoint === 'responses' || route.endpoint === 'messages') dialect = DIALECTS[route.endpoint];
+      else if (route.endpoint === 'count') dialect = DIALECTS.messages;
       const caller = this.identify(request, route);
-      if (route.endpoint === 'models') return await this.#models(response);
-      const chat = parseChatRequest(await readJsonBody(request));
+      if (route.endpoint === 'models' && caller.upstream === null) return await this.#models(response);
+      if (route.endpoint !== dialect.api) return await forward(this.services, caller, route, request, response);
+      const { value, bytes } = await readJsonBody(request);
+      const chat = dialect.parse(value);
       this.#breaker.check(`${caller.hint.workerKey ?? caller.harness}\n${harnessSessionId(request, chat) ?? ''}`, chat);
-      const work = new Exchange(this.services, caller, chat, request, response).run();
+      const work = new Exchange(
+        this.services,
+        caller,
+        { dialect, chat, bytes, query: route.query },
+        request,
+        response,
+      ).run();
       this.#running.set(work, caller);
       await work.finally(() => this.#running.delete(work));
     } catch (error) {
       request.resume();
-      sendError(response, toHttpError(error));
+      dialect.sendError(response, toHttpError(error));
     }
   }
 

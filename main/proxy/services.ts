@@ -2,6 +2,7 @@
 import type { Harness, Verdict, VerdictKind } from '../../contract/records.js';
 import type { ChatDelta, ChatMessage, ChatParams, ChatResult, ToolDefinition } from '../engine/protocol.js';
 import type { Recorder } from '../record/recorder.js';
+import type { Api } from './dialects/dialect.js';
 import type { RecordedEvent } from './protocol.js';
 
 export interface SampledCall {
@@ -43,12 +44,16 @@ export interface Engine {
   modelId(): Promise<string>;
 }
 
-/** Another OpenAI-compatible server that plays the model. */
+/** Another server that plays the model. */
 export interface Upstream {
   /** Up to and with `/v1`. */
   baseUrl: string;
-  /** Sent as a bearer token. */
+  /** Sent as the server's API wants it. */
   apiKey: string | null;
+  /** The only API that the server speaks: requests in another are translated. Absent: it speaks what the harness does. */
+  api?: Api;
+  /** What the server calls the model; absent: as the harness does. */
+  model?: string;
 }
 
 export interface Routes {
