@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TackroomError } from '../../contract/errors.js';
 import type { Request } from '../../contract/records.js';
 import type { Sampling } from '../engine/protocol.js';
-import type { NewRequest } from '../record/recorder.js';
 import { newId } from '../store/ids.js';
 import { type Answer, answerMessage, applyVerdicts, NO_TOKENS, type Reasoning, type Served } from './answer.js';
 import { askEngine } from './ask-engine.js';
@@ -16,6 +15,7 @@ import { failureText, toHttpError } from './http-error.js';
 import { DocumentRelay, passedHeaders, StreamRelay } from './relay/relay.js';
 import type { CallVerdict, ProxyServices } from './services.js';
 import { harnessSessionId } from './session-header.js';
+import type { Entry } from './settle/settler.js';
 
 /** A request as it came. */
 export interface Asked {
@@ -57,6 +57,7 @@ export class Exchange {
     response.once('close', () => !response.writableFinished && gone.abort());
     this.#signal = caller.signal ? AbortSignal.any([gone.signal, caller.signal]) : gone.signal;
     this.#harnessSessionId = harnessSessionId(http, asked.chat);
+    services.settler.open(this.#id, asked.dialect.api, asked.bytes);
   }
 
   get #chat(): ChatRequest {
@@ -83,7 +84,7 @@ export class Exchange {
     } catch (error) {
       const cancelled = new TackroomError('CANCELLED', 'The harness left before the answer was whole.');
       const failure = this.#signal.aborted ? cancelled : error;
-      this.#recordFailure(failure);
+      await this.#recordFailure(failure);
       this.#response.fail(toHttpError(failure));
       return;
     }
@@ -94,8 +95,8 @@ export class Exchange {
   async #commit(): Promise<Committed> {
     const answer = this.caller.refuse(this.#chat) ?? (await this.#sample());
     const verdicts = await this.#check(answer);
-    const served = applyVerdicts(answer, verdicts, this.services.guard.blockedNotice);
-    return { request: this.services.recorder.record(this.#success(answer, verdicts)), answer, served };
+    const served = applyVerdicts(answer, verdicts, this.services.blockedNotice);
+    return { request: await this.services.settler.record(this.#success(answer, verdicts)), answer, served };
   }
 
   async #sample(): Promise<Answer> {
@@ -158,16 +159,11 @@ export class Exchange {
 
   async #check(answer: Answer): Promise<CallVerdict[]> {
     if (answer.toolCalls.length === 0) return [];
-    const { messages, tools } = this.#chat;
-    return this.services.guard.checkResponse({
-      harness: this.caller.harness,
-      profile: this.caller.profile,
-      request: { messages, tools },
-      toolCalls: answer.toolCalls,
-    });
+    const { harness, profile } = this.caller;
+    return this.services.settler.check(this.#id, { harness, profile, toolCalls: answer.toolCalls });
   }
 
-  #success(answer: Answer, verdicts: readonly CallVerdict[]): NewRequest {
+  #success(answer: Answer, verdicts: readonly CallVerdict[]): Entry {
     const worst = (id: string): CallVerdict['verdict'] =>
       (['block', 'suspicious'] as const).find((kind) =>
         verdicts.some((one) => one.toolCallId === id && one.verdict === kind),
@@ -202,10 +198,10 @@ export class Exchange {
     };
   }
 
-  #recordFailure(failure: unknown): void {
+  async #recordFailure(failure: unknown): Promise<void> {
     const cancelled = this.#signal.aborted;
     try {
-      const request = this.services.recorder.record({
+      const request = await this.services.settler.record({
         ...this.#common(),
         adapterHash: this.caller.upstream === null ? this.caller.adapter : null,
         answer: this.#partial === '' ? null : { role: 'assistant', content: this.#partial },
@@ -227,18 +223,8 @@ export class Exchange {
   }
 
   #common(): Pick<
-    NewRequest,
-    | 'id'
-    | 'createdAt'
-    | 'session'
-    | 'api'
-    | 'stream'
-    | 'model'
-    | 'upstream'
-    | 'sampling'
-    | 'durationMs'
-    | 'messages'
-    | 'tools'
+    Entry,
+    'id' | 'createdAt' | 'session' | 'api' | 'stream' | 'model' | 'upstream' | 'sampling' | 'durationMs'
   > {
     const { caller } = this;
     const chat = this.#chat;
@@ -252,8 +238,6 @@ export class Exchange {
       upstream: caller.upstream?.baseUrl ?? null,
       sampling: { ...this.#sampling },
       durationMs: Date.now() - this.#startedAt,
-      messages: chat.messages,
-      tools: chat.tools,
     };
   }
 

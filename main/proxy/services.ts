@@ -1,9 +1,10 @@
 /** What the proxy needs from other steps of the loop; the gateway's entry hands it in, tests hand in their own. */
 import type { Harness, Verdict, VerdictKind } from '../../contract/records.js';
 import type { ChatDelta, ChatMessage, ChatParams, ChatResult, ToolDefinition } from '../engine/protocol.js';
-import type { Recorder } from '../record/recorder.js';
+import type { MessageStore } from '../record/message-store.js';
 import type { Api } from './dialects/dialect.js';
 import type { RecordedEvent } from './protocol.js';
+import type { Settler } from './settle/settler.js';
 
 export interface SampledCall {
   id: string;
@@ -66,8 +67,10 @@ export interface Routes {
 export interface ProxyServices {
   /** Per-install token of the loopback port. */
   token: string;
-  recorder: Recorder;
-  guard: Guard;
+  settler: Settler;
+  /** Of the conversations on record. */
+  messages: MessageStore;
+  blockedNotice: Guard['blockedNotice'];
   engine: Engine;
   routes: Routes;
   deadlines: Deadlines;

@@ -50,9 +50,18 @@ try {
   store.close();
   const token = installToken(home);
   const plain = Number((await begin(join(here, 'proxy', 'plain.mjs'), [String(upstream)])).line);
-  const gateway = await begin(join(dist, 'main/proxy/entry.js'), ['--home', home, '--socket', join(home, 'g.sock'), '--engine', join(home, 'none.sock')]);
+  const gateway = await begin(join(dist, 'main/proxy/entry.js'), [
+    '--home',
+    home,
+    '--socket',
+    join(home, 'g.sock'),
+    '--engine',
+    join(home, 'none.sock'),
+  ]);
   const ports = { plain, gateway: JSON.parse(gateway.line).port };
-  console.log(`${cpus()[0].model}, ${cpus().length} cores, ${new Date().toISOString().slice(0, 10)}, ${streams} streams, a piece every 25 ms`);
+  console.log(
+    `${cpus()[0].model}, ${cpus().length} cores, ${new Date().toISOString().slice(0, 10)}, ${streams} streams, a piece every 25 ms`,
+  );
   console.log('\n| conversation | | first byte p50, ms | p99 | piece p50 | p99 |\n|---|---|---|---|---|---|');
   for (const bytes of values.bytes.split(',').map(Number)) {
     const best = {};
@@ -65,7 +74,10 @@ try {
             best[name][kind + p] = Math.min(best[name][kind + p] ?? Number.POSITIVE_INFINITY, result[kind][p]);
           }
       }
-    const row = (name, of) => console.log(`| ${bytes / 1000} kB | ${name} | ${['firstp50', 'firstp99', 'chunkp50', 'chunkp99'].map((key) => of(key).toFixed(2)).join(' | ')} |`);
+    const row = (name, of) =>
+      console.log(
+        `| ${bytes / 1000} kB | ${name} | ${['firstp50', 'firstp99', 'chunkp50', 'chunkp99'].map((key) => of(key).toFixed(2)).join(' | ')} |`,
+      );
     row('plain pass-through', (key) => best.plain[key]);
     row('gateway', (key) => best.gateway[key]);
     row('added', (key) => best.gateway[key] - best.plain[key]);

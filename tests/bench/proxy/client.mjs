@@ -13,7 +13,11 @@ const chunk = [];
 
 const tool = {
   type: 'function',
-  function: { name: 'bash', description: 'Runs a command.', parameters: { type: 'object', properties: { command: { type: 'string' } } } },
+  function: {
+    name: 'bash',
+    description: 'Runs a command.',
+    parameters: { type: 'object', properties: { command: { type: 'string' } } },
+  },
 };
 
 /** About `bytes` of conversation that every turn makes longer. */
@@ -26,7 +30,11 @@ function conversation(stream, turn) {
   for (let i = 0; i < bytes / size + turn; i++) {
     const id = `call_${stream}_${i}`;
     messages.push(
-      { role: 'assistant', content: null, tool_calls: [{ id, type: 'function', function: { name: 'bash', arguments: `{"command":"cat file${i}.txt"}` } }] },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id, type: 'function', function: { name: 'bash', arguments: `{"command":"cat file${i}.txt"}` } }],
+      },
       { role: 'tool', tool_call_id: id, content: `line ${i} of the file\n`.repeat(size / 20).slice(0, size - 200) },
     );
   }
@@ -44,7 +52,12 @@ function ask(body, session) {
         agent,
         method: 'POST',
         path: '/pi/v1/chat/completions',
-        headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), authorization: `Bearer ${token}`, 'x-session-id': session },
+        headers: {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(body),
+          authorization: `Bearer ${token}`,
+          'x-session-id': session,
+        },
       },
       (response) => {
         let text = '';
@@ -56,7 +69,11 @@ function ask(body, session) {
           }
           text = (text + data.toString('latin1')).slice(-2000);
         });
-        response.once('end', () => (text.includes('[DONE]') && text.includes('call_') ? resolve() : reject(new Error(`not a whole answer: ${response.statusCode} ${text}`))));
+        response.once('end', () =>
+          text.includes('[DONE]') && text.includes('call_')
+            ? resolve()
+            : reject(new Error(`not a whole answer: ${response.statusCode} ${text}`)),
+        );
       },
     );
     asked.once('error', reject);
@@ -71,7 +88,8 @@ await Promise.all(
     for (let turn = 0; turn < turns; turn++) await ask(conversation(stream, turn), `ses_${process.pid}_${stream}`);
   }),
 );
-const at = (values, share) => [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))];
+const at = (values, share) =>
+  [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))];
 const of = (values) => ({ p50: at(values, 0.5), p99: at(values, 0.99) });
 console.log(JSON.stringify({ first: of(first), chunk: of(chunk), pieces: chunk.length }));
 process.exit(0);

@@ -10,7 +10,14 @@ const now = () => Number(process.hrtime.bigint()) / 1e6;
 const chunk = (delta, finish = null) =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
 const call = {
-  tool_calls: [{ index: 0, id: `call_${process.pid}`, type: 'function', function: { name: 'bash', arguments: '{"command":"ls -l src && git status --short"}' } }],
+  tool_calls: [
+    {
+      index: 0,
+      id: `call_${process.pid}`,
+      type: 'function',
+      function: { name: 'bash', arguments: '{"command":"ls -l src && git status --short"}' },
+    },
+  ],
 };
 
 const server = createServer((request, response) => {
