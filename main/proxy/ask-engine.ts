@@ -4,19 +4,16 @@ import type { Sampling } from '../engine/protocol.js';
 import type { Answer } from './answer.js';
 import type { Caller } from './caller.js';
 import { type ChatRequest, checkForEngine } from './chat-request.js';
+import type { UpstreamSink } from './dialects/collected.js';
 import { engineOptions } from './engine-options.js';
 import type { ProxyServices, SampledCall } from './services.js';
-
-export interface Sink {
-  text(text: string): void;
-}
 
 export async function askEngine(
   { engine, deadlines }: ProxyServices,
   chat: ChatRequest,
   sampling: Sampling,
   caller: Pick<Caller, 'adapter' | 'priority' | 'maxPromptTokens'>,
-  sink: Sink,
+  sink: UpstreamSink,
   signal: AbortSignal,
 ): Promise<Answer> {
   checkForEngine(chat);
@@ -30,7 +27,14 @@ export async function askEngine(
       ...(caller.maxPromptTokens !== null && { maxPromptTokens: caller.maxPromptTokens }),
       ...engineOptions(chat),
     },
-    { signal, timeoutMs: deadlines.engineMs, onDelta: ({ text }) => sink.text(text) },
+    {
+      signal,
+      timeoutMs: deadlines.engineMs,
+      onDelta: ({ text, reasoning }) => {
+        if (reasoning) sink.reasoning({ field: 'reasoning_content', text: reasoning });
+        if (text !== '') sink.text(text);
+      },
+    },
   );
   const toolCalls = withIds(result.toolCalls);
   return {

@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { checkLocal, checkToken, type Route, routeOf } from './access.js';
 import { readJsonBody } from './body.js';
 import { type Caller, userCaller } from './caller.js';
+import { checkForEngine } from './chat-request.js';
+import { sendJson } from './chat-response.js';
 import { DIALECTS } from './dialects/dialect.js';
 import { Exchange } from './exchange.js';
 import { forward } from './forward.js';
@@ -56,6 +58,7 @@ export class ProxyServer {
       else if (route.endpoint === 'count') dialect = DIALECTS.messages;
       const caller = this.identify(request, route);
       if (route.endpoint === 'models' && caller.upstream === null) return await this.#models(response);
+      if (route.endpoint === 'count' && caller.upstream === null) return await this.#count(request, response);
       if (route.endpoint !== dialect.api) return await forward(this.services, caller, route, request, response);
       const { value, bytes } = await readJsonBody(request);
       const chat = dialect.parse(value);
@@ -73,6 +76,16 @@ export class ProxyServer {
       request.resume();
       dialect.sendError(response, toHttpError(error));
     }
+  }
+
+  /** Anthropic's count of a prompt, by the engine's own tokenizer. */
+  async #count(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { value } = await readJsonBody(request);
+    // A count asks for no answer and so names no limit of one.
+    const chat = DIALECTS.messages.parse({ max_tokens: 1, ...value });
+    checkForEngine(chat);
+    const tokens = await this.services.engine.count({ messages: chat.messages, tools: chat.tools });
+    sendJson(response, 200, { input_tokens: tokens });
   }
 
   async #models(response: ServerResponse): Promise<void> {

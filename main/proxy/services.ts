@@ -42,6 +42,8 @@ export interface EngineCallOptions {
 export interface Engine {
   /** Rejects with SERVICE_GONE, DEADLINE, CANCELLED, CONTEXT_FULL, NOT_FOUND (adapter), … */
   chat(params: ChatParams, options: EngineCallOptions): Promise<ChatResult>;
+  /** Tokens of a prompt. */
+  count(params: Pick<ChatParams, 'messages' | 'tools'>): Promise<number>;
   modelId(): Promise<string>;
 }
 

@@ -1,6 +1,7 @@
 /** The engine behind all three APIs, streaming and not: what a client of each makes of the answer. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TackroomError } from '../../contract/errors.js';
+import { idsOf } from './fake-engine.js';
 import { BASH, type Reply, type Rig, startRig } from './support.js';
 
 let rig: Rig;
@@ -121,6 +122,24 @@ describe('Messages', () => {
     ]);
     expect(JSON.stringify(events)).toContain(NOTICE.slice(0, 20));
     expect(events.at(-2)).toMatchObject({ delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 3 } });
+  });
+
+  it('counts the tokens of a prompt', async () => {
+    const { max_tokens: _limit, ...counted } = conversation;
+    const reply = await rig.post('/pi/v1/messages/count_tokens', counted);
+    await ask();
+    expect(JSON.parse(reply.text)).toEqual({ input_tokens: idsOf(rig.engine.asked[0]!).length });
+  });
+
+  it('shows what the model thinks before it answers', async () => {
+    rig.engine.script({ reasoning: ['Hm', 'm.'], text: ['Two.'] });
+    const events = named(await ask({ stream: true }));
+    const deltas = events.flatMap(({ type, delta }) => (type === 'content_block_delta' ? [delta] : []));
+    expect(deltas).toEqual([
+      { type: 'thinking_delta', thinking: 'Hm' },
+      { type: 'thinking_delta', thinking: 'm.' },
+      { type: 'text_delta', text: 'Two.' },
+    ]);
   });
 
   it('ends the turn when every call is blocked', async () => {
