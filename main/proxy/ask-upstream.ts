@@ -16,11 +16,16 @@ import type { Original } from './relay/relay.js';
 import { replaceMember } from './relay/replace-member.js';
 import { type SseEvent, SseReader } from './relay/sse-reader.js';
 import type { Deadlines, Upstream } from './services.js';
+import type { Opened } from './settle/settler.js';
 import { refused, sendUpstream, unreachable } from './upstream-http.js';
 
 export interface AskedUpstream {
   upstream: Upstream;
-  chat: ChatRequest;
+  opened: Opened;
+  /** null: the body goes out as it came. */
+  chat: ChatRequest | null;
+  /** It has gone out already. */
+  sent: Promise<Dispatcher.ResponseData> | null;
   /** What the harness speaks. */
   dialect: Dialect;
   /** The body as it came. */
@@ -72,7 +77,8 @@ export async function askUpstream(
     );
   if (original)
     Object.assign(original, { calls: collector.toolCalls, finish: collector.finish, irregular: collector.irregular });
-  const toolCalls = withIds(collector.toolCalls, usedIds(asked.chat));
+  // hermes loses the result of a call whose id came before in the conversation.
+  const toolCalls = withIds(collector.toolCalls, new Set(asked.opened.callIds));
   const { content, reasoning, promptTokens, completionTokens, cachedTokens } = collector;
   return {
     content,
@@ -89,9 +95,37 @@ export async function askUpstream(
   };
 }
 
-/** Of the calls in the conversation: hermes loses the result of a call whose id came before. */
-function usedIds(chat: ChatRequest): Set<string> {
-  return new Set(chat.messages.flatMap((message) => (message.tool_calls ?? []).map((call) => call.id)));
+/** Sends a body in the harness's own dialect. null: it has no name of the model that could be replaced. */
+export function sendAsItCame(
+  asked: Pick<AskedUpstream, 'upstream' | 'dialect' | 'bytes' | 'query' | 'headers'>,
+  deadlines: Deadlines,
+  signal: AbortSignal,
+): Promise<Dispatcher.ResponseData> | null {
+  const { upstream, dialect, bytes } = asked;
+  const body = upstream.model === undefined ? bytes : replaceMember(bytes, 'model', upstream.model);
+  return body && post(asked, dialect, body, deadlines, signal);
+}
+
+function post(
+  { upstream, dialect, query, headers }: Pick<AskedUpstream, 'upstream' | 'dialect' | 'query' | 'headers'>,
+  spoken: Dialect,
+  body: Buffer | string,
+  deadlines: Deadlines,
+  signal: AbortSignal,
+): Promise<Dispatcher.ResponseData> {
+  const path = `${spoken.path}${spoken.api === dialect.api ? query : ''}`;
+  const accept = headers.accept ?? '*/*';
+  const asked = {
+    upstream,
+    api: spoken.api,
+    path,
+    method: 'POST' as const,
+    body,
+    contentType: 'application/json',
+    accept,
+    headers,
+  };
+  return sendUpstream(asked, deadlines, signal);
 }
 
 async function send(
@@ -100,30 +134,14 @@ async function send(
   deadlines: Deadlines,
   signal: AbortSignal,
 ): Promise<Dispatcher.ResponseData> {
-  const response = await sendUpstream(
-    {
-      upstream: asked.upstream,
-      api: spoken.api,
-      path: `${spoken.path}${spoken.api === asked.dialect.api ? asked.query : ''}`,
-      method: 'POST',
-      body: bodyFor(asked, spoken.api),
-      contentType: 'application/json',
-      accept: asked.chat.stream ? 'text/event-stream' : 'application/json',
-      headers: asked.headers,
-    },
-    deadlines,
-    signal,
-  );
+  const response = await (asked.sent ?? post(asked, spoken, translated(asked, spoken.api), deadlines, signal));
   return response.statusCode === 200 ? response : refused(response);
 }
 
-function bodyFor({ upstream, chat, dialect, bytes, sampling }: AskedUpstream, api: Api): Buffer | string {
+function translated({ upstream, chat, opened, bytes, sampling }: AskedUpstream, api: Api): Buffer | string {
+  if (chat === null) return bytes;
   const { model } = upstream;
-  if (sampling === null && api === dialect.api) {
-    const own = model === undefined ? bytes : replaceMember(bytes, 'model', model);
-    if (own !== null) return own;
-  }
-  const usage = chat.stream && api === 'chat' ? { stream_options: { include_usage: true } } : {};
+  const usage = opened.stream && api === 'chat' ? { stream_options: { include_usage: true } } : {};
   return JSON.stringify(
     outgoingBody(api, {
       ...chat.raw,
@@ -144,7 +162,7 @@ async function receive(
   const type = String(response.headers['content-type'] ?? '');
   try {
     if (type.includes('event-stream')) {
-      const to = asked.chat.stream ? (passing?.stream(response.headers) ?? null) : null;
+      const to = asked.opened.stream ? (passing?.stream(response.headers) ?? null) : null;
       await stream(response.body as AsyncIterable<Buffer>, (event) => {
         to?.push(event);
         if (event.data !== null && event.data !== '[DONE]') collector.push(event.data);
@@ -154,7 +172,7 @@ async function receive(
     if (!type.includes('json')) throw notAnAnswer();
     const body = Buffer.from(await response.body.arrayBuffer());
     collector.push(body.toString('utf8'));
-    return asked.chat.stream ? null : ((passing?.document(response.headers, body) ?? null)?.original ?? null);
+    return asked.opened.stream ? null : ((passing?.document(response.headers, body) ?? null)?.original ?? null);
   } catch (cause) {
     // Giving the rest up makes the body report an abort; the cause above is what counts.
     response.body.once('error', () => undefined).destroy();

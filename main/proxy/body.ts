@@ -6,18 +6,16 @@ export const MAX_BODY_BYTES = 64 * 1024 * 1024;
 /** Deeper JSON than any tool schema; keeps recursive code safe. */
 const MAX_DEPTH = 128;
 
-export interface JsonBody {
-  value: Record<string, unknown>;
-  /** As they came. */
-  bytes: Buffer;
-}
-
-/** Throws 413 over the limit, 400 for anything that is not one JSON object. */
-export async function readJsonBody(request: IncomingMessage): Promise<JsonBody> {
+/** Throws 413 over the limit, 400 for a body that is compressed. */
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
     throw new HttpError(400, 'UNSUPPORTED', 'Send the body without compression.');
-  const bytes = await readBytes(request);
+  return readBytes(request);
+}
+
+/** Throws 400 for anything that is not one JSON object, or that is nested too deeply. */
+export function parseJsonBody(bytes: Buffer): Record<string, unknown> {
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString('utf8'));
@@ -27,13 +25,13 @@ export async function readJsonBody(request: IncomingMessage): Promise<JsonBody> 
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new HttpError(400, 'BAD_ARGUMENT', 'The body must be a JSON object.');
   checkDepth(value);
-  return { value: value as Record<string, unknown>, bytes };
+  return value as Record<string, unknown>;
 }
 
 /** What is over the limit is read and dropped up to this, so that the client gets to read the answer. */
 const MAX_DRAIN_BYTES = 4 * MAX_BODY_BYTES;
 
-export async function readBytes(request: IncomingMessage): Promise<Buffer> {
+async function readBytes(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {

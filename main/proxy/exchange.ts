@@ -1,9 +1,9 @@
 /** One request for an answer, in whichever API, from the harness's bytes to the acknowledged record: sample, guard, commit, then answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Dispatcher } from 'undici';
 import { TackroomError } from '../../contract/errors.js';
 import type { Request } from '../../contract/records.js';
 import type { Sampling } from '../engine/protocol.js';
-import { newId } from '../store/ids.js';
 import { type Answer, answerMessage, applyVerdicts, NO_TOKENS, type Reasoning, type Served } from './answer.js';
 import { askEngine } from './ask-engine.js';
 import { askUpstream, type Passing } from './ask-upstream.js';
@@ -15,14 +15,19 @@ import { failureText, toHttpError } from './http-error.js';
 import { DocumentRelay, passedHeaders, StreamRelay } from './relay/relay.js';
 import type { CallVerdict, ProxyServices } from './services.js';
 import { harnessSessionId } from './session-header.js';
-import type { Entry } from './settle/settler.js';
+import type { Entry, Opened } from './settle/settler.js';
 
-/** A request as it came. */
+/** A request as it came; the settler holds its conversation under `id`. */
 export interface Asked {
+  id: string;
   dialect: Dialect;
-  chat: ChatRequest;
   bytes: Buffer;
   query: string;
+  opened: Opened;
+  /** null: it only passes through, and nothing here has to read it. */
+  chat: ChatRequest | null;
+  /** It is on its way to the upstream server. */
+  sent: Promise<Dispatcher.ResponseData> | null;
 }
 
 interface Committed {
@@ -32,7 +37,6 @@ interface Committed {
 }
 
 export class Exchange {
-  readonly #id = newId('req');
   readonly #startedAt = Date.now();
   /** Writes answers of our own; made when it is first needed, because it also keeps the client waiting. */
   #writer: ChatResponse | null = null;
@@ -56,23 +60,18 @@ export class Exchange {
     // A harness that hangs up after the last byte is done, not gone.
     response.once('close', () => !response.writableFinished && gone.abort());
     this.#signal = caller.signal ? AbortSignal.any([gone.signal, caller.signal]) : gone.signal;
-    this.#harnessSessionId = harnessSessionId(http, asked.chat);
-    services.settler.open(this.#id, asked.dialect.api, asked.bytes);
-  }
-
-  get #chat(): ChatRequest {
-    return this.asked.chat;
+    this.#harnessSessionId = harnessSessionId(http, asked.opened);
   }
 
   get #response(): ChatResponse {
     if (this.#relay !== null) return this.#relay;
     const { services, asked, response } = this;
     const identity: Identity = {
-      id: `chatcmpl-${this.#id}`,
+      id: `chatcmpl-${asked.id}`,
       created: Math.floor(this.#startedAt / 1000),
-      model: asked.chat.model,
+      model: asked.opened.model,
     };
-    this.#writer ??= asked.dialect.respond(response, identity, asked.chat, services.deadlines.keepAliveMs);
+    this.#writer ??= asked.dialect.respond(response, identity, asked.opened, services.deadlines.keepAliveMs);
     return this.#writer;
   }
 
@@ -93,7 +92,8 @@ export class Exchange {
   }
 
   async #commit(): Promise<Committed> {
-    const answer = this.caller.refuse(this.#chat) ?? (await this.#sample());
+    const { chat } = this.asked;
+    const answer = (chat && this.caller.refuse(chat)) ?? (await this.#sample());
     const verdicts = await this.#check(answer);
     const served = applyVerdicts(answer, verdicts, this.services.blockedNotice);
     return { request: await this.services.settler.record(this.#success(answer, verdicts)), answer, served };
@@ -112,8 +112,8 @@ export class Exchange {
   }
 
   #ask(): Promise<Answer> {
-    const { services, caller } = this;
-    const chat = this.#chat;
+    const { services, caller, asked } = this;
+    const { chat } = asked;
     const shown = !caller.holdsText;
     const sink = {
       text: (text: string): void => {
@@ -124,19 +124,16 @@ export class Exchange {
         if (shown && this.#relay === null) this.#response.reasoning(part);
       },
     };
-    if (caller.upstream === null) {
-      const sampling = caller.sampling(chat);
-      this.#sampling = sampling;
-      // Begins to keep the harness waiting.
-      void this.#response;
-      return askEngine(services, chat, sampling, caller, sink, this.#signal);
+    const sampling = chat && (caller.upstream === null || caller.hint.origin !== 'user') ? caller.sampling(chat) : null;
+    this.#sampling = sampling ?? asked.opened.sampling;
+    if (caller.upstream !== null) {
+      const call = { ...asked, upstream: caller.upstream, headers: this.http.headers, sampling };
+      const passing = shown && sampling === null ? this.#passing() : null;
+      return askUpstream(call, services.deadlines, sink, passing, this.#signal);
     }
-    const own = caller.hint.origin === 'user';
-    const sampling = own ? null : caller.sampling(chat);
-    this.#sampling = sampling ?? chat.sampling;
-    const { dialect, bytes, query } = this.asked;
-    const call = { upstream: caller.upstream, chat, dialect, bytes, query, headers: this.http.headers, sampling };
-    return askUpstream(call, services.deadlines, sink, shown && own ? this.#passing() : null, this.#signal);
+    // Begins to keep the harness waiting.
+    void this.#response;
+    return askEngine(services, chat!, sampling!, caller, sink, this.#signal);
   }
 
   #passing(): Passing {
@@ -160,7 +157,7 @@ export class Exchange {
   async #check(answer: Answer): Promise<CallVerdict[]> {
     if (answer.toolCalls.length === 0) return [];
     const { harness, profile } = this.caller;
-    return this.services.settler.check(this.#id, { harness, profile, toolCalls: answer.toolCalls });
+    return this.services.settler.check(this.asked.id, { harness, profile, toolCalls: answer.toolCalls });
   }
 
   #success(answer: Answer, verdicts: readonly CallVerdict[]): Entry {
@@ -218,7 +215,7 @@ export class Exchange {
       });
       this.#tell(request, null, null, failureText(failure));
     } catch (error) {
-      this.services.onProblem(`The failed request ${this.#id} could not be recorded: ${failureText(error)}`);
+      this.services.onProblem(`The failed request ${this.asked.id} could not be recorded: ${failureText(error)}`);
     }
   }
 
@@ -227,14 +224,14 @@ export class Exchange {
     'id' | 'createdAt' | 'session' | 'api' | 'stream' | 'model' | 'upstream' | 'sampling' | 'durationMs'
   > {
     const { caller } = this;
-    const chat = this.#chat;
+    const { opened } = this.asked;
     return {
-      id: this.#id,
+      id: this.asked.id,
       createdAt: this.#startedAt,
       session: { ...caller.hint, harnessSessionId: this.#harnessSessionId },
       api: this.asked.dialect.api,
-      stream: chat.stream,
-      model: chat.model,
+      stream: opened.stream,
+      model: opened.model,
       upstream: caller.upstream?.baseUrl ?? null,
       sampling: { ...this.#sampling },
       durationMs: Date.now() - this.#startedAt,
@@ -246,7 +243,7 @@ export class Exchange {
       requestId: request.id,
       sessionId: request.sessionId,
       promptNode: request.promptNode,
-      chat: this.#chat,
+      chat: this.asked.chat,
       answer,
       served,
       error,

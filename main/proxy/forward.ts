@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { type Route, unknownPath } from './access.js';
-import { readBytes } from './body.js';
+import { readBody } from './body.js';
 import type { Caller } from './caller.js';
 import { HttpError } from './http-error.js';
 import { passedHeaders } from './relay/relay.js';
@@ -40,7 +40,7 @@ export async function forward(
     api: route.endpoint === 'count' ? 'messages' : (caller.upstream.api ?? 'chat'),
     path: `${route.path}${route.query}`,
     method,
-    body: method === 'GET' ? null : await readBytes(request),
+    body: method === 'GET' ? null : await readBody(request),
     contentType: request.headers['content-type'] ?? 'application/json',
     accept: request.headers.accept ?? '*/*',
     headers: request.headers,

@@ -26,7 +26,12 @@ export interface Dialect {
   readonly path: string;
   /** The same in the form of Chat Completions, which guard, record and engine know. Throws 400. */
   parse(body: RawBody): ChatRequest;
-  respond(response: ServerResponse, identity: Identity, asked: ChatRequest, keepAliveMs: number): ChatResponse;
+  respond(
+    response: ServerResponse,
+    identity: Identity,
+    asked: Pick<ChatRequest, 'stream' | 'includeUsage'>,
+    keepAliveMs: number,
+  ): ChatResponse;
   /** Before anything was sent. */
   sendError(response: ServerResponse, error: HttpError): void;
   /** The event that ends a stream which broke. */

@@ -4,17 +4,27 @@
  */
 import type { Request } from '../../../contract/records.js';
 import type { NewRequest, Recorder } from '../../record/recorder.js';
+import { parseJsonBody } from '../body.js';
 import type { ChatRequest } from '../chat-request.js';
 import { type Api, DIALECTS } from '../dialects/dialect.js';
-import type { RawBody } from '../dialects/parse.js';
+import { LoopBreaker } from '../loop-breaker.js';
 import type { CallVerdict, Guard, GuardInput } from '../services.js';
 
 /** A finished request without what its body holds. */
 export type Entry = Omit<NewRequest, 'messages' | 'tools'>;
 
+/** What whoever passes a request on has to know of it. */
+export interface Opened extends Pick<ChatRequest, 'model' | 'stream' | 'includeUsage' | 'sampling' | 'cacheKey'> {
+  /** Of the calls in the conversation. */
+  callIds: string[];
+}
+
 export interface Settler {
-  /** `body`: of request `id`, as it came and known to be valid. */
-  open(id: string, api: Api, body: Buffer): void;
+  /**
+   * Reads the body of request `id`. `loopKey`: who asks, for the breaker of loops; null: it has been asked. Rejects with an HttpError
+   * for what no harness should send.
+   */
+  open(id: string, api: Api, body: Buffer, loopKey: string | null): Promise<Opened>;
   check(id: string, input: Omit<GuardInput, 'request'>): Promise<CallVerdict[]>;
   /** Resolves after the commit; ends the request. Errors of the disk pass through; nothing of the request is then stored. */
   record(entry: Entry): Promise<Request>;
@@ -23,17 +33,26 @@ export interface Settler {
   close(): Promise<void>;
 }
 
+export function openedOf(chat: ChatRequest): Opened {
+  const { model, stream, includeUsage, sampling, cacheKey, messages } = chat;
+  const callIds = messages.flatMap((message) => (message.tool_calls ?? []).map((call) => call.id));
+  return { model, stream, includeUsage, sampling, cacheKey, callIds };
+}
+
 export class DirectSettler implements Settler {
   readonly #open = new Map<string, Pick<ChatRequest, 'messages' | 'tools'>>();
+  readonly #breaker = new LoopBreaker();
 
   constructor(
     private readonly recorder: Recorder,
     private readonly guard: Pick<Guard, 'checkResponse'>,
   ) {}
 
-  open(id: string, api: Api, body: Buffer): void {
-    const { messages, tools } = DIALECTS[api].parse(JSON.parse(body.toString('utf8')) as RawBody);
-    this.#open.set(id, { messages, tools });
+  async open(id: string, api: Api, body: Buffer, loopKey: string | null): Promise<Opened> {
+    const chat = DIALECTS[api].parse(parseJsonBody(body));
+    if (loopKey !== null) this.#breaker.check(`${loopKey}\n${chat.cacheKey ?? ''}`, chat);
+    this.#open.set(id, { messages: chat.messages, tools: chat.tools });
+    return openedOf(chat);
   }
 
   async check(id: string, input: Omit<GuardInput, 'request'>): Promise<CallVerdict[]> {

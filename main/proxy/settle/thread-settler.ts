@@ -2,9 +2,10 @@
 import { Worker } from 'node:worker_threads';
 import type { Request } from '../../../contract/records.js';
 import type { Api } from '../dialects/dialect.js';
+import { HttpError } from '../http-error.js';
 import type { CallVerdict, GuardInput } from '../services.js';
 import type { FromThread, ToThread } from './messages.js';
-import type { Entry, Settler } from './settler.js';
+import type { Entry, Opened, Settler } from './settler.js';
 
 interface Waiting {
   resolve(result: never): void;
@@ -49,8 +50,8 @@ export class ThreadSettler implements Settler {
     return new ThreadSettler(worker, onGone);
   }
 
-  open(id: string, api: Api, body: Buffer): void {
-    this.#post({ kind: 'open', id, api, body });
+  open(id: string, api: Api, body: Buffer, loopKey: string | null): Promise<Opened> {
+    return this.#call((call) => ({ kind: 'open', call, id, api, body, loopKey }));
   }
 
   check(id: string, input: Omit<GuardInput, 'request'>): Promise<CallVerdict[]> {
@@ -89,7 +90,11 @@ export class ThreadSettler implements Settler {
     const waiting = this.#waiting.get(message.call);
     this.#waiting.delete(message.call);
     if (message.kind === 'done') waiting?.resolve(message.result as never);
-    else
-      waiting?.reject(Object.assign(new Error(message.message), message.code === null ? {} : { code: message.code }));
+    else waiting?.reject(errorFrom(message));
   }
+}
+
+function errorFrom({ message, code, status }: Extract<FromThread, { kind: 'failed' }>): Error {
+  if (status !== null) return new HttpError(status, code ?? 'INTERNAL', message);
+  return Object.assign(new Error(message), code === null ? {} : { code });
 }

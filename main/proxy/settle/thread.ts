@@ -6,6 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { checkResponse } from '../../guard/guard.js';
 import { Recorder } from '../../record/recorder.js';
 import { openStore } from '../../store/store.js';
+import { HttpError } from '../http-error.js';
 import type { FromThread, ToThread } from './messages.js';
 import { DirectSettler, type Entry } from './settler.js';
 
@@ -17,8 +18,20 @@ const settler = new DirectSettler(new Recorder(store), { checkResponse });
 const say = (message: FromThread): void => port.postMessage(message);
 const fail = (call: number, cause: unknown): void => {
   const { message, code } = cause as { message?: string; code?: unknown };
-  say({ kind: 'failed', call, message: message ?? String(cause), code: typeof code === 'string' ? code : null });
+  const status = cause instanceof HttpError ? cause.status : null;
+  say({
+    kind: 'failed',
+    call,
+    message: message ?? String(cause),
+    code: typeof code === 'string' ? code : null,
+    status,
+  });
 };
+const answer = (call: number, result: Promise<Extract<FromThread, { kind: 'done' }>['result']>): void =>
+  void result.then(
+    (done) => say({ kind: 'done', call, result: done }),
+    (cause: unknown) => fail(call, cause),
+  );
 
 const waiting: { call: number; entry: Entry }[] = [];
 
@@ -53,24 +66,18 @@ function flush(): void {
 port.on('message', (message: ToThread) => {
   switch (message.kind) {
     case 'open':
-      try {
+      answer(
+        message.call,
         settler.open(
           message.id,
           message.api,
           Buffer.from(message.body.buffer, message.body.byteOffset, message.body.byteLength),
-        );
-      } catch (cause) {
-        // The gateway has read the same before; if it comes to that, recording fails by name.
-        process.stderr.write(
-          `${JSON.stringify({ level: 'error', message: `A request could not be read again: ${String(cause)}` })}\n`,
-        );
-      }
+          message.loopKey,
+        ),
+      );
       break;
     case 'check':
-      settler.check(message.id, message.input).then(
-        (result) => say({ kind: 'done', call: message.call, result }),
-        (cause: unknown) => fail(message.call, cause),
-      );
+      answer(message.call, settler.check(message.id, message.input));
       break;
     case 'record':
       // Everything that has arrived by now goes into the same commit.
