@@ -21,11 +21,11 @@ import { refused, sendUpstream, unreachable } from './upstream-http.js';
 
 export interface AskedUpstream {
   upstream: Upstream;
-  opened: Opened;
+  opening: Promise<Opened>;
   /** null: the body goes out as it came. */
   chat: ChatRequest | null;
   /** It has gone out already. */
-  sent: Promise<Dispatcher.ResponseData> | null;
+  sent: { response: Promise<Dispatcher.ResponseData> } | null;
   /** What the harness speaks. */
   dialect: Dialect;
   /** The body as it came. */
@@ -78,7 +78,7 @@ export async function askUpstream(
   if (original)
     Object.assign(original, { calls: collector.toolCalls, finish: collector.finish, irregular: collector.irregular });
   // hermes loses the result of a call whose id came before in the conversation.
-  const toolCalls = withIds(collector.toolCalls, new Set(asked.opened.callIds));
+  const toolCalls = withIds(collector.toolCalls, new Set((await asked.opening).callIds));
   const { content, reasoning, promptTokens, completionTokens, cachedTokens } = collector;
   return {
     content,
@@ -134,14 +134,18 @@ async function send(
   deadlines: Deadlines,
   signal: AbortSignal,
 ): Promise<Dispatcher.ResponseData> {
-  const response = await (asked.sent ?? post(asked, spoken, translated(asked, spoken.api), deadlines, signal));
+  const response = await (asked.sent?.response ??
+    post(asked, spoken, await translated(asked, spoken.api), deadlines, signal));
   return response.statusCode === 200 ? response : refused(response);
 }
 
-function translated({ upstream, chat, opened, bytes, sampling }: AskedUpstream, api: Api): Buffer | string {
+async function translated(
+  { upstream, chat, opening, bytes, sampling }: AskedUpstream,
+  api: Api,
+): Promise<Buffer | string> {
   if (chat === null) return bytes;
   const { model } = upstream;
-  const usage = opened.stream && api === 'chat' ? { stream_options: { include_usage: true } } : {};
+  const usage = (await opening).stream && api === 'chat' ? { stream_options: { include_usage: true } } : {};
   return JSON.stringify(
     outgoingBody(api, {
       ...chat.raw,
@@ -162,7 +166,7 @@ async function receive(
   const type = String(response.headers['content-type'] ?? '');
   try {
     if (type.includes('event-stream')) {
-      const to = asked.opened.stream ? (passing?.stream(response.headers) ?? null) : null;
+      const to = passing?.stream(response.headers) ?? null;
       await stream(response.body as AsyncIterable<Buffer>, (event) => {
         to?.push(event);
         if (event.data !== null && event.data !== '[DONE]') collector.push(event.data);
@@ -172,7 +176,9 @@ async function receive(
     if (!type.includes('json')) throw notAnAnswer();
     const body = Buffer.from(await response.body.arrayBuffer());
     collector.push(body.toString('utf8'));
-    return asked.opened.stream ? null : ((passing?.document(response.headers, body) ?? null)?.original ?? null);
+    return (await asked.opening).stream
+      ? null
+      : ((passing?.document(response.headers, body) ?? null)?.original ?? null);
   } catch (cause) {
     // Giving the rest up makes the body report an abort; the cause above is what counts.
     response.body.once('error', () => undefined).destroy();

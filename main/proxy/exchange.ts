@@ -11,7 +11,7 @@ import type { Caller } from './caller.js';
 import type { ChatRequest } from './chat-request.js';
 import type { ChatResponse, Identity } from './chat-response.js';
 import type { Dialect } from './dialects/dialect.js';
-import { failureText, toHttpError } from './http-error.js';
+import { failureText, type HttpError, toHttpError } from './http-error.js';
 import { DocumentRelay, passedHeaders, StreamRelay } from './relay/relay.js';
 import type { CallVerdict, ProxyServices } from './services.js';
 import { harnessSessionId } from './session-header.js';
@@ -23,11 +23,12 @@ export interface Asked {
   dialect: Dialect;
   bytes: Buffer;
   query: string;
-  opened: Opened;
+  /** Rejects with an HttpError for what no harness should send. */
+  opening: Promise<Opened>;
   /** null: it only passes through, and nothing here has to read it. */
   chat: ChatRequest | null;
   /** It is on its way to the upstream server. */
-  sent: Promise<Dispatcher.ResponseData> | null;
+  sent: { response: Promise<Dispatcher.ResponseData>; abort(): void } | null;
 }
 
 interface Committed {
@@ -43,8 +44,9 @@ export class Exchange {
   /** Passes the answer of an upstream server on instead. */
   #relay: StreamRelay | DocumentRelay | null = null;
   readonly #signal: AbortSignal;
-  readonly #harnessSessionId: string | null;
-  /** null until something is sampled. */
+  /** Known when anything but passing on is done. */
+  #opened: Opened | null = null;
+  /** null: as the harness asks. */
   #sampling: Partial<Sampling> | null = null;
   /** Text that came before a failure. */
   #partial = '';
@@ -60,7 +62,12 @@ export class Exchange {
     // A harness that hangs up after the last byte is done, not gone.
     response.once('close', () => !response.writableFinished && gone.abort());
     this.#signal = caller.signal ? AbortSignal.any([gone.signal, caller.signal]) : gone.signal;
-    this.#harnessSessionId = harnessSessionId(http, asked.opened);
+    asked.opening.then(
+      (opened) => {
+        this.#opened = opened;
+      },
+      () => asked.sent?.abort(),
+    );
   }
 
   get #response(): ChatResponse {
@@ -69,9 +76,9 @@ export class Exchange {
     const identity: Identity = {
       id: `chatcmpl-${asked.id}`,
       created: Math.floor(this.#startedAt / 1000),
-      model: asked.opened.model,
+      model: this.#opened!.model,
     };
-    this.#writer ??= asked.dialect.respond(response, identity, asked.opened, services.deadlines.keepAliveMs);
+    this.#writer ??= asked.dialect.respond(response, identity, this.#opened!, services.deadlines.keepAliveMs);
     return this.#writer;
   }
 
@@ -81,6 +88,11 @@ export class Exchange {
     try {
       done = await this.#commit();
     } catch (error) {
+      const unreadable = await this.asked.opening.then(
+        () => null,
+        (cause: unknown) => ({ cause }),
+      );
+      if (unreadable !== null) return this.#refuse(toHttpError(unreadable.cause));
       const cancelled = new TackroomError('CANCELLED', 'The harness left before the answer was whole.');
       const failure = this.#signal.aborted ? cancelled : error;
       await this.#recordFailure(failure);
@@ -91,7 +103,19 @@ export class Exchange {
     this.#tell(done.request, done.answer, done.served, null);
   }
 
+  /** Nobody can say what was asked: there is nothing to record. */
+  #refuse(error: HttpError): void {
+    if (this.#relay !== null) this.#relay.fail(error);
+    else this.asked.dialect.sendError(this.response, error);
+  }
+
   async #commit(): Promise<Committed> {
+    // Also what only passes through ends at once when it turns out that it should not have been sent.
+    const unreadable = this.asked.opening.then(() => new Promise<never>(() => undefined));
+    return Promise.race([this.#answer(), unreadable]);
+  }
+
+  async #answer(): Promise<Committed> {
     const { chat } = this.asked;
     const answer = (chat && this.caller.refuse(chat)) ?? (await this.#sample());
     const verdicts = await this.#check(answer);
@@ -125,15 +149,17 @@ export class Exchange {
       },
     };
     const sampling = chat && (caller.upstream === null || caller.hint.origin !== 'user') ? caller.sampling(chat) : null;
-    this.#sampling = sampling ?? asked.opened.sampling;
+    this.#sampling = sampling;
     if (caller.upstream !== null) {
       const call = { ...asked, upstream: caller.upstream, headers: this.http.headers, sampling };
       const passing = shown && sampling === null ? this.#passing() : null;
       return askUpstream(call, services.deadlines, sink, passing, this.#signal);
     }
-    // Begins to keep the harness waiting.
-    void this.#response;
-    return askEngine(services, chat!, sampling!, caller, sink, this.#signal);
+    return asked.opening.then(() => {
+      // Begins to keep the harness waiting.
+      void this.#response;
+      return askEngine(services, chat!, sampling!, caller, sink, this.#signal);
+    });
   }
 
   #passing(): Passing {
@@ -224,16 +250,16 @@ export class Exchange {
     'id' | 'createdAt' | 'session' | 'api' | 'stream' | 'model' | 'upstream' | 'sampling' | 'durationMs'
   > {
     const { caller } = this;
-    const { opened } = this.asked;
+    const opened = this.#opened!;
     return {
       id: this.asked.id,
       createdAt: this.#startedAt,
-      session: { ...caller.hint, harnessSessionId: this.#harnessSessionId },
+      session: { ...caller.hint, harnessSessionId: harnessSessionId(this.http, opened) },
       api: this.asked.dialect.api,
       stream: opened.stream,
       model: opened.model,
       upstream: caller.upstream?.baseUrl ?? null,
-      sampling: { ...this.#sampling },
+      sampling: { ...(this.#sampling ?? opened.sampling) },
       durationMs: Date.now() - this.#startedAt,
     };
   }

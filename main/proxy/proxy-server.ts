@@ -1,6 +1,5 @@
 /** HTTP in front of exchanges: who asks is decided by the address that was reached. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Dispatcher } from 'undici';
 import { newId } from '../store/ids.js';
 import { checkLocal, checkToken, type Route, routeOf } from './access.js';
 import { sendAsItCame } from './ask-upstream.js';
@@ -86,20 +85,21 @@ export class ProxyServer {
     const id = newId('req');
     const asker = `${caller.hint.workerKey ?? caller.harness}\n${harnessSessionId(http, { cacheKey: null }) ?? ''}`;
     const early = this.#sendEarly(http, response, caller, dialect, { bytes, query });
-    if (early !== null) {
-      try {
-        const opened = await settler.open(id, dialect.api, bytes, asker);
-        return { id, dialect, bytes, query, opened, chat: null, sent: early.sent };
-      } catch (error) {
-        early.abort();
-        throw error;
-      }
-    }
+    if (early !== null)
+      return {
+        id,
+        dialect,
+        bytes,
+        query,
+        opening: settler.open(id, dialect.api, bytes, asker),
+        chat: null,
+        sent: early,
+      };
     const chat = dialect.parse(parseJsonBody(bytes));
     this.#breaker.check(`${asker}\n${chat.cacheKey ?? ''}`, chat);
     // What it says is known here; should it fail there, recording fails by name.
     settler.open(id, dialect.api, bytes, null).catch(() => undefined);
-    return { id, dialect, bytes, query, opened: openedOf(chat), chat, sent: null };
+    return { id, dialect, bytes, query, opening: Promise.resolve(openedOf(chat)), chat, sent: null };
   }
 
   /**
@@ -112,7 +112,7 @@ export class ProxyServer {
     { upstream, hint }: Caller,
     dialect: Dialect,
     body: { bytes: Buffer; query: string },
-  ): { sent: Promise<Dispatcher.ResponseData>; abort(): void } | null {
+  ): Asked['sent'] {
     if (upstream === null || hint.origin !== 'user' || (upstream.api ?? dialect.api) !== dialect.api) return null;
     const gone = new AbortController();
     response.once('close', () => !response.writableFinished && gone.abort());
@@ -120,7 +120,7 @@ export class ProxyServer {
     const sent = sendAsItCame(asked, this.services.deadlines, gone.signal);
     // Whoever waits for it later hears of a failure; nobody may be waiting yet.
     sent?.catch(() => undefined);
-    return sent && { sent, abort: () => gone.abort() };
+    return sent && { response: sent, abort: () => gone.abort() };
   }
 
   /** Anthropic's count of a prompt, by the engine's own tokenizer. */
