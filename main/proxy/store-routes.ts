@@ -1,14 +1,18 @@
 /** Where each harness's requests go, as the store says; cached until `reload`. */
 import type { Harness } from '../../contract/records.js';
 import type { Store } from '../store/store.js';
+import type { Api } from './dialects/dialect.js';
 import type { Routes, Upstream } from './services.js';
 
 /**
  * Setting `upstreams`: harness -> server that answers instead of the engine. `apiKeyEnv` names the environment variable
- * that holds its key, so that no key is stored.
+ * that holds its key, so that no key is stored; `api` the only one that it speaks, where requests are to
+ * be translated; `model` its own name of the model.
  */
 export const UPSTREAMS_SETTING = 'upstreams';
-export type UpstreamSetting = Partial<Record<Harness, { baseUrl: string; apiKeyEnv?: string }>>;
+export type UpstreamSetting = Partial<
+  Record<Harness, { baseUrl: string; apiKeyEnv?: string; api?: Api; model?: string }>
+>;
 
 export class StoreRoutes implements Routes {
   #adapters = new Map<Harness, string | null>();
@@ -29,7 +33,12 @@ export class StoreRoutes implements Routes {
     this.#upstreams ??= (this.store.setting(UPSTREAMS_SETTING) as UpstreamSetting | undefined) ?? {};
     const route = this.#upstreams[harness];
     if (!route) return null;
-    return { baseUrl: route.baseUrl, apiKey: (route.apiKeyEnv !== undefined && process.env[route.apiKeyEnv]) || null };
+    return {
+      baseUrl: route.baseUrl,
+      apiKey: (route.apiKeyEnv !== undefined && process.env[route.apiKeyEnv]) || null,
+      ...(route.api && { api: route.api }),
+      ...(route.model && { model: route.model }),
+    };
   }
 
   reload(): void {
