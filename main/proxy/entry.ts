@@ -57,15 +57,15 @@ function onParentGone(stop: () => Promise<void>): void {
 
 async function start(args: Arguments): Promise<void> {
   const token = installToken(args.home);
+  // Nothing can be acknowledged without it: whoever started the gateway starts it again.
+  const settler = new ThreadSettler(args.home, (cause) => {
+    process.stderr.write(`${JSON.stringify({ level: 'error', message: `Recording failed: ${cause.message}` })}\n`);
+    process.exit(1);
+  });
   const store = openStore(args.home);
   const rpc = new RpcClient(args.engine, 'engine', ENGINE_CONNECT_MS);
   const routes = new StoreRoutes(store);
   let control: RpcServer | undefined;
-  // Nothing can be acknowledged without it: whoever started the gateway starts it again.
-  const settler = await ThreadSettler.start(args.home, (cause) => {
-    process.stderr.write(`${JSON.stringify({ level: 'error', message: `Recording failed: ${cause.message}` })}\n`);
-    process.exit(1);
-  });
   const services: ProxyServices = {
     token,
     settler,
@@ -80,6 +80,7 @@ async function start(args: Arguments): Promise<void> {
   const gateway = new Gateway(services, store, routes);
   const port = await gateway.listen(args.port);
   control = await serveRpc(args.socket, gateway.handlers());
+  await settler.ready;
 
   let stopping = false;
   const stop = async (): Promise<void> => {

@@ -18,36 +18,34 @@ export class ThreadSettler implements Settler {
   #calls = 0;
   #closing = false;
   readonly #gone: Promise<void>;
+  /** The thread has opened the store; what is asked before waits for it. Rejects with what keeps it from starting. */
+  readonly ready: Promise<void>;
 
-  /** `onGone`: the thread ended by itself; nothing can be recorded any more. */
-  private constructor(worker: Worker, onGone: (cause: Error) => void) {
-    this.#worker = worker;
-    worker.on('message', (message: FromThread) => this.#hear(message));
+  /** `onGone`: the thread ended by itself after it was ready; nothing can be recorded any more. */
+  constructor(home: string, onGone: (cause: Error) => void) {
+    this.#worker = new Worker(new URL('./thread.js', import.meta.url), { workerData: { home } });
+    this.#worker.on('message', (message: FromThread) => this.#hear(message));
     let cause = new Error('The recording thread ended.');
-    worker.once('error', (error) => {
+    this.#worker.once('error', (error) => {
       cause = error instanceof Error ? error : new Error(String(error));
     });
+    let isReady = false;
+    this.ready = new Promise((resolve, reject) => {
+      this.#worker.once('message', () => {
+        isReady = true;
+        resolve();
+      });
+      this.#worker.once('exit', () => reject(cause));
+    });
+    this.ready.catch(() => undefined);
     this.#gone = new Promise((resolve) => {
-      worker.once('exit', () => {
+      this.#worker.once('exit', () => {
         for (const { reject } of this.#waiting.values()) reject(cause);
         this.#waiting.clear();
-        if (!this.#closing) onGone(cause);
+        if (isReady && !this.#closing) onGone(cause);
         resolve();
       });
     });
-  }
-
-  /** Resolves when the thread has opened the store of `home`. */
-  static async start(home: string, onGone: (cause: Error) => void): Promise<ThreadSettler> {
-    const worker = new Worker(new URL('./thread.js', import.meta.url), { workerData: { home } });
-    await new Promise<void>((resolve, reject) => {
-      worker.once('message', () => {
-        worker.off('error', reject);
-        resolve();
-      });
-      worker.once('error', reject);
-    });
-    return new ThreadSettler(worker, onGone);
   }
 
   open(id: string, api: Api, body: Buffer, loopKey: string | null): Promise<Opened> {
