@@ -1,18 +1,8 @@
 /** Where each harness's requests go, as the store says; cached until `reload`. */
 import type { Harness } from '../../contract/records.js';
 import type { Store } from '../store/store.js';
-import type { Api } from './dialects/dialect.js';
 import type { Routes, Upstream } from './services.js';
-
-/**
- * Setting `upstreams`: harness -> server that answers instead of the engine. `apiKeyEnv` names the environment variable
- * that holds its key, so that no key is stored; `api` the only one that it speaks, where requests are to
- * be translated; `model` its own name of the model.
- */
-export const UPSTREAMS_SETTING = 'upstreams';
-export type UpstreamSetting = Partial<
-  Record<Harness, { baseUrl: string; apiKeyEnv?: string; api?: Api; model?: string }>
->;
+import { UPSTREAMS_SETTING, type UpstreamSetting } from './upstream-setting.js';
 
 export class StoreRoutes implements Routes {
   #adapters = new Map<Harness, string | null>();

@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { UPSTREAMS_SETTING } from '../../main/proxy/store-routes.js';
+import { UPSTREAMS_SETTING } from '../../main/proxy/upstream-setting.js';
 import { passedAnswer, sseEvents } from './strict-sse.js';
 import { BASH, type Rig, startRig } from './support.js';
 

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { UPSTREAMS_SETTING, type UpstreamSetting } from '../../main/proxy/store-routes.js';
+import { UPSTREAMS_SETTING, type UpstreamSetting } from '../../main/proxy/upstream-setting.js';
 import { BASH, http, type Reply, type Rig, startRig } from './support.js';
 
 type Json = Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { UPSTREAMS_SETTING } from '../../main/proxy/store-routes.js';
+import { UPSTREAMS_SETTING } from '../../main/proxy/upstream-setting.js';
 import { passedAnswer, sseEvents } from './strict-sse.js';
 import { ask, BASH, errorOf, type Rig, startRig } from './support.js';
 
