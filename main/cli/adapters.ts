@@ -1,5 +1,4 @@
 /** `tackroom adapters …`. */
-import { connect } from 'node:net';
 import { TackroomError } from '../../contract/errors.js';
 import { Harness } from '../../contract/records.js';
 import {
@@ -11,10 +10,9 @@ import {
   rollbackAdapter,
   swapAdapter,
 } from '../adapters/registry.js';
-import { gatewaySockets } from '../services/leftovers.js';
-import { defaultHome, openHome } from '../services/paths.js';
-import { RpcClient } from '../services/rpc.js';
+import { defaultHome } from '../services/paths.js';
 import { type GlobalOptions, withServices, withStore } from './context.js';
+import { parseHarness, reloadRoutes } from './gateway-routes.js';
 import type { CommandIo } from './io.js';
 import { table } from './table.js';
 
@@ -86,38 +84,6 @@ export async function adaptersImportCommand(
     return 0;
   });
 }
-
-/** Tells the running gateways of this home, if there are any, to look at the deployments again. */
-export async function reloadRoutes(home: string): Promise<void> {
-  for (const socket of gatewaySockets(openHome(home))) if (await answers(socket)) await reload(socket);
-}
-
-function answers(socket: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = connect(socket);
-    probe.once('connect', () => {
-      probe.destroy();
-      resolve(true);
-    });
-    probe.once('error', () => resolve(false));
-  });
-}
-
-async function reload(socket: string): Promise<void> {
-  const client = new RpcClient(socket, 'gateway', 1000);
-  try {
-    await client.call('routes.reload', {}, { timeoutMs: 5000 });
-  } finally {
-    client.close();
-  }
-}
-
-const parseHarness = (name: string): Harness => {
-  const parsed = Harness.safeParse(name);
-  if (!parsed.success)
-    throw new TackroomError('BAD_ARGUMENT', `There is no harness ${name}.`, `Known: ${Harness.options.join(', ')}.`);
-  return parsed.data;
-};
 
 export async function adaptersSwapCommand(
   options: GlobalOptions & { key: string; harness: string },

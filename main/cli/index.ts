@@ -282,6 +282,18 @@ adapters
   .requiredOption('--harness <name>')
   .action(run(async () => (await adaptersModule()).adaptersRollbackCommand));
 
+example(
+  program
+    .command('route [harness]')
+    .description('which model server answers a harness; without --to it shows')
+    .option('--to <url>', 'base URL of a server, with /v1, or "engine"')
+    .option('--model <id>', "the server's own name of the model")
+    .option('--api <name>', 'chat, responses or messages: the only one it speaks; others are translated')
+    .option('--key-env <name>', "environment variable of the gateway that holds the server's key")
+    .option('--json'),
+  'tackroom route pi --to http://127.0.0.1:8080/v1 --model qwen3:8b',
+).action(run(async () => (await import('./route.js')).routeCommand, ['harness']));
+
 const models = program.command('models').description('base models');
 const modelsModule = () => import('./models.js');
 models

@@ -64,7 +64,7 @@ class EmittedAnswer {
 }
 
 /** Text that no tokenizer could press into the context is refused before it keeps the process busy. */
-function checkLength({ messages }: ChatParams, contextLength: number): void {
+function checkLength({ messages }: Pick<ChatParams, 'messages'>, contextLength: number): void {
   const MOST_CHARACTERS_PER_TOKEN = 128;
   let characters = 0;
   for (const { content } of messages)
@@ -211,6 +211,10 @@ async function main(): Promise<void> {
   const handlers: Implementation = {
     status,
     chat: (params, context) => chat(engine, params, context),
+    count: (params) => {
+      checkLength(params, engine.contextLength);
+      return { tokens: engine.codec.encodePrompt(params.messages, params.tools ?? []).length };
+    },
     'adapter.load': ({ dir }) => pool.load(dir),
     'adapter.drop'({ hash }) {
       pool.drop(hash);

@@ -123,6 +123,8 @@ export interface WireSample {
 export interface EngineCalls {
   status: { params: Record<string, never>; result: EngineStatus };
   chat: { params: ChatParams; result: ChatResult };
+  /** How many tokens a conversation is as a prompt. */
+  count: { params: Pick<ChatParams, 'messages' | 'tools'>; result: { tokens: number } };
   'adapter.load': { params: { dir: string }; result: { hash: string; rank: number; alpha: number } };
   'adapter.drop': { params: { hash: string }; result: null };
   /** One trainer at a time; opening replaces an earlier one. With `state` it resumes. */

@@ -5,36 +5,59 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Harness } from '../../contract/records.js';
+import type { Api } from './dialects/dialect.js';
 import { HttpError } from './http-error.js';
 
-export type Endpoint = 'chat' | 'models';
+/** What a path asks for; `other` goes to the harness's upstream server as it came. */
+export type Endpoint = Api | 'count' | 'models' | 'other';
 
 export interface Route {
   harness: Harness;
   endpoint: Endpoint;
   /** From `/NAME/TOKEN/v1`, for harnesses that can carry no header. */
   pathToken: string | null;
+  /** Below `/v1`, without the query. */
+  path: string;
+  /** With its question mark, or ''. */
+  query: string;
 }
 
-const PATH = /^(?:\/(pi|opencode|hermes)(?:\/([A-Za-z0-9_-]{16,}))?)?\/v1\/(chat\/completions|models)\/?$/;
+const PATH = /^(?:\/(pi|opencode|hermes)(?:\/([A-Za-z0-9_-]{16,}))?)?\/v1(\/.+?)\/?$/;
+const ENDPOINTS: Record<string, { endpoint: Endpoint; method: string }> = {
+  '/chat/completions': { endpoint: 'chat', method: 'POST' },
+  '/responses': { endpoint: 'responses', method: 'POST' },
+  '/messages': { endpoint: 'messages', method: 'POST' },
+  '/messages/count_tokens': { endpoint: 'count', method: 'POST' },
+  '/models': { endpoint: 'models', method: 'GET' },
+};
 const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
 
-/** Throws 404 for an unknown path, 400 for a wrong method. */
+/** Throws 404 for a path outside `/v1`, 400 for a wrong method. */
 export function routeOf(request: IncomingMessage): Route {
-  const path = (request.url ?? '/').split('?', 1)[0]!;
-  const match = PATH.exec(path);
-  if (!match)
-    throw new HttpError(
-      404,
-      'NOT_FOUND',
-      'This address serves /v1/chat/completions and /v1/models, optionally below /pi, /opencode or /hermes.',
-    );
-  const endpoint: Endpoint = match[3] === 'models' ? 'models' : 'chat';
-  const expected = endpoint === 'chat' ? 'POST' : 'GET';
-  if (request.method !== expected)
-    throw new HttpError(400, 'BAD_ARGUMENT', `Use ${expected} for ${path.replace(match[2] ?? '\0', 'TOKEN')}.`);
-  return { harness: (match[1] as Harness | undefined) ?? 'unknown', endpoint, pathToken: match[2] ?? null };
+  const url = request.url ?? '/';
+  const mark = url.indexOf('?');
+  const whole = mark < 0 ? url : url.slice(0, mark);
+  const match = PATH.exec(whole);
+  if (!match || /(?:^|\/)\.{1,2}(?:\/|$)|%2e|%2f|%5c|\\/i.test(whole)) throw unknownPath();
+  const path = match[3]!;
+  const known = ENDPOINTS[path];
+  if (known && request.method !== known.method)
+    throw new HttpError(400, 'BAD_ARGUMENT', `Use ${known.method} for /v1${path}.`);
+  return {
+    harness: (match[1] as Harness | undefined) ?? 'unknown',
+    endpoint: known?.endpoint ?? 'other',
+    pathToken: match[2] ?? null,
+    path,
+    query: mark < 0 ? '' : url.slice(mark),
+  };
 }
+
+export const unknownPath = (): HttpError =>
+  new HttpError(
+    404,
+    'NOT_FOUND',
+    'This address serves /v1/chat/completions, /v1/responses, /v1/messages and /v1/models, optionally below /pi, /opencode or /hermes.',
+  );
 
 /** Throws 403 unless the request was addressed to this machine and comes from no web page. */
 export function checkLocal(request: IncomingMessage): void {

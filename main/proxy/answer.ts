@@ -89,3 +89,10 @@ export function applyVerdicts(
   const finish = answer.finish === 'tool_calls' && toolCalls.length === 0 ? 'stop' : answer.finish;
   return { toolCalls, notice: notices.length > 0 ? notices.join('\n\n') : null, finish, blocked: notices.length };
 }
+
+/** An upstream server's reason as a harness may hear it; null: none that a harness knows. */
+export function originalFinish(finish: string | null): Finish | null {
+  return finish === 'stop' || finish === 'tool_calls' || finish === 'length' || finish === 'content_filter'
+    ? finish
+    : null;
+}

@@ -4,19 +4,16 @@ import type { Sampling } from '../engine/protocol.js';
 import type { Answer } from './answer.js';
 import type { Caller } from './caller.js';
 import { type ChatRequest, checkForEngine } from './chat-request.js';
+import type { UpstreamSink } from './dialects/collected.js';
 import { engineOptions } from './engine-options.js';
 import type { ProxyServices, SampledCall } from './services.js';
-
-export interface Sink {
-  text(text: string): void;
-}
 
 export async function askEngine(
   { engine, deadlines }: ProxyServices,
   chat: ChatRequest,
   sampling: Sampling,
   caller: Pick<Caller, 'adapter' | 'priority' | 'maxPromptTokens'>,
-  sink: Sink,
+  sink: UpstreamSink,
   signal: AbortSignal,
 ): Promise<Answer> {
   checkForEngine(chat);
@@ -30,7 +27,14 @@ export async function askEngine(
       ...(caller.maxPromptTokens !== null && { maxPromptTokens: caller.maxPromptTokens }),
       ...engineOptions(chat),
     },
-    { signal, timeoutMs: deadlines.engineMs, onDelta: ({ text }) => sink.text(text) },
+    {
+      signal,
+      timeoutMs: deadlines.engineMs,
+      onDelta: ({ text, reasoning }) => {
+        if (reasoning) sink.reasoning({ field: 'reasoning_content', text: reasoning });
+        if (text !== '') sink.text(text);
+      },
+    },
   );
   const toolCalls = withIds(result.toolCalls);
   return {
@@ -48,9 +52,8 @@ export async function askEngine(
   };
 }
 
-/** Every call gets an id of its own within the answer: opencode fails without one, and verdicts are told apart by it. */
-export function withIds(calls: readonly SampledCall[]): SampledCall[] {
-  const used = new Set<string>();
+/** Every call gets an id of its own, also among those `used` before: opencode fails without one, and verdicts are told apart by it. */
+export function withIds(calls: readonly SampledCall[], used = new Set<string>()): SampledCall[] {
   return calls.map((call) => {
     const id = call.id === '' || used.has(call.id) ? `call_${randomBytes(9).toString('hex')}` : call.id;
     used.add(id);

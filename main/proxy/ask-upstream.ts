@@ -1,24 +1,54 @@
-/** Forwards a request to another OpenAI-compatible server. Its token ids are unknown, so nothing trains on the answer. */
-import { createParser } from 'eventsource-parser';
-import { type Dispatcher, request } from 'undici';
+/**
+ * Asks another server for the answer, in the harness's own dialect unless the route names another. Its token ids are unknown, so
+ * nothing trains on it.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
 import type { Sampling } from '../engine/protocol.js';
 import { type Answer, NO_TOKENS } from './answer.js';
 import { consistentFinish, withIds } from './ask-engine.js';
 import type { ChatRequest } from './chat-request.js';
+import { type Collector, notAnAnswer, type UpstreamSink } from './dialects/collected.js';
+import { type Api, DIALECTS, type Dialect } from './dialects/dialect.js';
+import { outgoingBody } from './dialects/outgoing.js';
 import { HttpError } from './http-error.js';
+import type { Original } from './relay/relay.js';
+import { replaceMember } from './relay/replace-member.js';
+import { type SseEvent, SseReader } from './relay/sse-reader.js';
 import type { Deadlines, Upstream } from './services.js';
-import { ChunkCollector, type UpstreamSink } from './upstream-chunks.js';
+import type { Opened } from './settle/settler.js';
+import { refused, sendUpstream, unreachable } from './upstream-http.js';
 
-/**
- * `sampling` null: the body goes out as the harness wrote it; otherwise the named members replace its own. Throws the
- * server's own status and body, or 502.
- */
+export interface AskedUpstream {
+  upstream: Upstream;
+  opening: Promise<Opened>;
+  /** null: the body goes out as it came. */
+  chat: ChatRequest | null;
+  /** It has gone out already. */
+  sent: { response: Promise<Dispatcher.ResponseData> } | null;
+  /** What the harness speaks. */
+  dialect: Dialect;
+  /** The body as it came. */
+  bytes: Buffer;
+  /** With its question mark, or ''. */
+  query: string;
+  headers: IncomingHttpHeaders;
+  /** null: the body goes out as the harness wrote it; otherwise the named members replace its own. */
+  sampling: Sampling | null;
+}
+
+/** Passes what arrives on as it came. */
+export interface Passing {
+  stream(headers: Dispatcher.ResponseData['headers']): { original: Original; push(event: SseEvent): void };
+  document(headers: Dispatcher.ResponseData['headers'], body: Buffer): { original: Original };
+}
+
+/** Throws the server's own status and body, or 502. `passing` null: the answer may be replaced, nothing is passed on. */
 export async function askUpstream(
-  upstream: Upstream,
-  chat: ChatRequest,
-  sampling: Sampling | null,
+  asked: AskedUpstream,
   deadlines: Deadlines,
   sink: UpstreamSink,
+  passing: Passing | null,
   signal: AbortSignal,
 ): Promise<Answer> {
   const started = performance.now();
@@ -26,7 +56,8 @@ export async function askUpstream(
   const seen = (): void => {
     firstTokenMs ??= performance.now() - started;
   };
-  const collector = new ChunkCollector({
+  const spoken = DIALECTS[asked.upstream.api ?? asked.dialect.api];
+  const collector = spoken.collector({
     text: (text) => {
       seen();
       sink.text(text);
@@ -36,15 +67,18 @@ export async function askUpstream(
       sink.reasoning(part);
     },
   });
-  const response = await send(upstream, chat, sampling, deadlines, signal);
-  await collect(response, collector);
+  const response = await send(asked, spoken, deadlines, signal);
+  const original = await receive(response, collector, asked, spoken.api === asked.dialect.api ? passing : null);
   if (collector.finish === null)
     throw new HttpError(
       502,
       'UPSTREAM',
       'The upstream server ended the stream without a finish reason: connection closed.',
     );
-  const toolCalls = withIds(collector.toolCalls);
+  if (original)
+    Object.assign(original, { calls: collector.toolCalls, finish: collector.finish, irregular: collector.irregular });
+  // hermes loses the result of a call whose id came before in the conversation.
+  const toolCalls = withIds(collector.toolCalls, new Set((await asked.opening).callIds));
   const { content, reasoning, promptTokens, completionTokens, cachedTokens } = collector;
   return {
     content,
@@ -61,66 +95,101 @@ export async function askUpstream(
   };
 }
 
-async function send(
-  upstream: Upstream,
-  chat: ChatRequest,
-  sampling: Sampling | null,
+/** Sends a body in the harness's own dialect. null: it has no name of the model that could be replaced. */
+export function sendAsItCame(
+  asked: Pick<AskedUpstream, 'upstream' | 'dialect' | 'bytes' | 'query' | 'headers'>,
+  deadlines: Deadlines,
+  signal: AbortSignal,
+): Promise<Dispatcher.ResponseData> | null {
+  const { upstream, dialect, bytes } = asked;
+  const body = upstream.model === undefined ? bytes : replaceMember(bytes, 'model', upstream.model);
+  return body && post(asked, dialect, body, deadlines, signal);
+}
+
+function post(
+  { upstream, dialect, query, headers }: Pick<AskedUpstream, 'upstream' | 'dialect' | 'query' | 'headers'>,
+  spoken: Dialect,
+  body: Buffer | string,
   deadlines: Deadlines,
   signal: AbortSignal,
 ): Promise<Dispatcher.ResponseData> {
-  const body = {
-    ...chat.raw,
-    ...(sampling && samplingFields(chat, sampling)),
-    ...(chat.stream && { stream_options: { include_usage: true } }),
+  const path = `${spoken.path}${spoken.api === dialect.api ? query : ''}`;
+  const accept = headers.accept ?? '*/*';
+  const asked = {
+    upstream,
+    api: spoken.api,
+    path,
+    method: 'POST' as const,
+    body,
+    contentType: 'application/json',
+    accept,
+    headers,
   };
-  let response: Dispatcher.ResponseData;
-  try {
-    response = await request(`${upstream.baseUrl.replace(/\/+$/, '')}/chat/completions`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: chat.stream ? 'text/event-stream' : 'application/json',
-        'accept-encoding': 'identity',
-        ...(upstream.apiKey !== null && { authorization: `Bearer ${upstream.apiKey}` }),
-      },
-      body: JSON.stringify(body),
-      signal,
-      headersTimeout: deadlines.upstreamHeadersMs,
-      bodyTimeout: deadlines.upstreamIdleMs,
-    });
-  } catch (cause) {
-    throw unreachable(cause);
-  }
-  if (response.statusCode === 200) return response;
-  const verbatim = {
-    body: Buffer.from(await response.body.arrayBuffer()),
-    contentType: String(response.headers['content-type'] ?? 'application/json'),
-  };
-  if (response.statusCode >= 400)
-    throw new HttpError(
-      response.statusCode,
-      'UPSTREAM',
-      `The upstream server answered with status ${response.statusCode}.`,
-      verbatim,
-    );
-  throw new HttpError(502, 'UPSTREAM', `The upstream server answered with status ${response.statusCode}.`);
+  return sendUpstream(asked, deadlines, signal);
 }
 
-async function collect(response: Dispatcher.ResponseData, collector: ChunkCollector): Promise<void> {
+async function send(
+  asked: AskedUpstream,
+  spoken: Dialect,
+  deadlines: Deadlines,
+  signal: AbortSignal,
+): Promise<Dispatcher.ResponseData> {
+  const response = await (asked.sent?.response ??
+    post(asked, spoken, await translated(asked, spoken.api), deadlines, signal));
+  return response.statusCode === 200 ? response : refused(response);
+}
+
+async function translated(
+  { upstream, chat, opening, bytes, sampling }: AskedUpstream,
+  api: Api,
+): Promise<Buffer | string> {
+  if (chat === null) return bytes;
+  const { model } = upstream;
+  const usage = (await opening).stream && api === 'chat' ? { stream_options: { include_usage: true } } : {};
+  return JSON.stringify(
+    outgoingBody(api, {
+      ...chat.raw,
+      ...(model !== undefined && { model }),
+      ...(sampling && samplingFields(chat, sampling)),
+      ...usage,
+    }),
+  );
+}
+
+/** Reads the answer to its end; returns what was passed on, if anything was. */
+async function receive(
+  response: Dispatcher.ResponseData,
+  collector: Collector,
+  asked: AskedUpstream,
+  passing: Passing | null,
+): Promise<Original | null> {
   const type = String(response.headers['content-type'] ?? '');
   try {
-    if (type.includes('json')) return collector.push(await response.body.text());
-    if (!type.includes('event-stream'))
-      throw new HttpError(502, 'UPSTREAM', 'The upstream server sent something that is not a chat completion.');
-    const parser = createParser({ onEvent: ({ data }) => data !== '[DONE]' && collector.push(data) });
-    const decoder = new TextDecoder();
-    for await (const bytes of response.body as AsyncIterable<Buffer>)
-      parser.feed(decoder.decode(bytes, { stream: true }));
+    if (type.includes('event-stream')) {
+      const to = passing?.stream(response.headers) ?? null;
+      await stream(response.body as AsyncIterable<Buffer>, (event) => {
+        to?.push(event);
+        if (event.data !== null && event.data !== '[DONE]') collector.push(event.data);
+      });
+      return to?.original ?? null;
+    }
+    if (!type.includes('json')) throw notAnAnswer();
+    const body = Buffer.from(await response.body.arrayBuffer());
+    collector.push(body.toString('utf8'));
+    return (await asked.opening).stream
+      ? null
+      : ((passing?.document(response.headers, body) ?? null)?.original ?? null);
   } catch (cause) {
     // Giving the rest up makes the body report an abort; the cause above is what counts.
     response.body.once('error', () => undefined).destroy();
     throw cause instanceof HttpError ? cause : unreachable(cause);
   }
+}
+
+async function stream(body: AsyncIterable<Buffer>, take: (event: SseEvent) => void): Promise<void> {
+  const reader = new SseReader();
+  for await (const bytes of body) for (const event of reader.push(bytes)) take(event);
+  for (const event of reader.end()) take(event);
 }
 
 /** The token limit goes under the name that the harness used. */
@@ -136,12 +205,4 @@ function samplingFields(chat: ChatRequest, sampling: Sampling): Record<string, u
     [limit]: sampling.maxTokens,
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-}
-
-function unreachable(cause: unknown): HttpError {
-  return new HttpError(
-    502,
-    'UPSTREAM',
-    `Connection error: the upstream server did not answer (${cause instanceof Error ? cause.message : String(cause)}).`,
-  );
 }

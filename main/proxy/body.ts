@@ -6,15 +6,19 @@ export const MAX_BODY_BYTES = 64 * 1024 * 1024;
 /** Deeper JSON than any tool schema; keeps recursive code safe. */
 const MAX_DEPTH = 128;
 
-/** Throws 413 over the limit, 400 for anything that is not one JSON object. */
-export async function readJsonBody(request: IncomingMessage): Promise<Record<string, unknown>> {
+/** Throws 413 over the limit, 400 for a body that is compressed. */
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
     throw new HttpError(400, 'UNSUPPORTED', 'Send the body without compression.');
-  const text = (await readBytes(request)).toString('utf8');
+  return readBytes(request);
+}
+
+/** Throws 400 for anything that is not one JSON object, or that is nested too deeply. */
+export function parseJsonBody(bytes: Buffer): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(bytes.toString('utf8'));
   } catch {
     throw new HttpError(400, 'BAD_ARGUMENT', 'The body is not valid JSON.');
   }

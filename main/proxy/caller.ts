@@ -14,7 +14,8 @@ const DEFAULT_TEMPERATURE = 1;
 export interface Outcome {
   requestId: string;
   sessionId: string;
-  chat: ChatRequest;
+  /** null: a request that only passed through. */
+  chat: ChatRequest | null;
   promptNode: string;
   /** null: failed or cancelled. */
   answer: Answer | null;

@@ -1,6 +1,7 @@
 /** Chat Completions answers on the wire: one JSON document, or server-sent events. */
 import type { ServerResponse } from 'node:http';
 import { type Answer, answerMessage, type Reasoning, type Served } from './answer.js';
+import { SseStream } from './dialects/sse-stream.js';
 import { errorBody, type HttpError } from './http-error.js';
 
 export interface Identity {
@@ -29,20 +30,32 @@ function usageOf(answer: Answer): Record<string, unknown> {
   };
 }
 
-const withNotice = (text: string, notice: string | null): string =>
+/** The notice stands after the text. */
+export const withNotice = (text: string, notice: string | null): string =>
   notice === null ? text : text === '' ? notice : `${text}\n\n${notice}`;
 
-export function sendError(response: ServerResponse, error: HttpError): void {
+/** A document; for an error with what its status asks for, and the body of an upstream server as it came. */
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  document: unknown,
+  error: HttpError | null = null,
+): void {
   if (response.headersSent || response.destroyed) return;
-  const own = JSON.stringify(errorBody(error));
-  const { body, contentType } = error.verbatim ?? { body: Buffer.from(own), contentType: 'application/json' };
+  const sent = error?.verbatim ?? { body: Buffer.from(JSON.stringify(document)), contentType: 'application/json' };
+  const { body, contentType } = sent;
   // A refused body is not read to its end, so the connection cannot be used again.
-  const close = error.status === 413 ? { connection: 'close' } : {};
+  const close = status === 413 ? { connection: 'close' } : {};
   // An overloaded engine has a place again soon; clients that know the header wait this long.
-  const retry = error.status === 429 && error.verbatim === null ? { 'retry-after': '1' } : {};
+  const after = error?.verbatim ? error.verbatim.retryAfter : status === 429 ? '1' : undefined;
+  const retry = after === undefined ? {} : { 'retry-after': after };
   response
-    .writeHead(error.status, { 'content-type': contentType, 'content-length': body.length, ...close, ...retry })
+    .writeHead(status, { 'content-type': contentType, 'content-length': body.length, ...close, ...retry })
     .end(body);
+}
+
+export function sendError(response: ServerResponse, error: HttpError): void {
+  sendJson(response, error.status, errorBody(error), error);
 }
 
 export class JsonResponse implements ChatResponse {
@@ -62,16 +75,12 @@ export class JsonResponse implements ChatResponse {
       toolCalls: served.toolCalls,
     });
     const choice = { index: 0, message, logprobs: null, finish_reason: served.finish };
-    const body = JSON.stringify({
+    sendJson(this.response, 200, {
       ...this.identity,
       object: 'chat.completion',
       choices: [choice],
       usage: usageOf(answer),
     });
-    if (this.response.destroyed) return;
-    this.response
-      .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
-      .end(body);
   }
 
   fail(error: HttpError): void {
@@ -79,14 +88,11 @@ export class JsonResponse implements ChatResponse {
   }
 }
 
-/**
- * Streams text at once. The head goes out with the first text, so that a failure before it still has a status; after
- * `keepAliveMs` of silence it goes out anyway, followed by comments.
- */
+/** Streams text at once; tool calls come whole, once the guard has seen them. */
 export class SseResponse implements ChatResponse {
   #sentText = '';
   #sentReasoning = false;
-  readonly #keepAlive: NodeJS.Timeout;
+  readonly #stream: SseStream;
 
   constructor(
     private readonly response: ServerResponse,
@@ -94,11 +100,13 @@ export class SseResponse implements ChatResponse {
     private readonly includeUsage: boolean,
     keepAliveMs: number,
   ) {
-    this.#keepAlive = setInterval(() => {
-      this.#open();
-      if (!response.destroyed) response.write(': keep-alive\n\n');
-    }, keepAliveMs);
-    response.once('close', () => clearInterval(this.#keepAlive));
+    const first = { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null };
+    this.#stream = new SseStream(
+      response,
+      () => this.#stream.event(this.#chunk([first])),
+      ': keep-alive\n\n',
+      keepAliveMs,
+    );
   }
 
   text(text: string): void {
@@ -126,45 +134,25 @@ export class SseResponse implements ChatResponse {
         })),
       });
     this.#delta({}, served.finish);
-    if (this.includeUsage) this.#event({ ...this.#chunk([]), usage: usageOf(answer) });
-    this.#end('data: [DONE]\n\n');
+    if (this.includeUsage) this.#stream.event({ ...this.#chunk([]), usage: usageOf(answer) });
+    this.#stream.end('data: [DONE]\n\n');
   }
 
   fail(error: HttpError): void {
-    if (!this.response.headersSent) {
-      clearInterval(this.#keepAlive);
+    if (!this.#stream.opened) {
+      this.#stream.stop();
       sendError(this.response, error);
       return;
     }
-    this.#event(errorBody(error));
-    this.#end('');
-  }
-
-  #open(): void {
-    if (this.response.headersSent || this.response.destroyed) return;
-    this.response.writeHead(200, {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache',
-      'x-accel-buffering': 'no',
-    });
-    this.#event(this.#chunk([{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }]));
+    this.#stream.event(errorBody(error));
+    this.#stream.end();
   }
 
   #delta(delta: Record<string, unknown>, finish: string | null = null): void {
-    this.#open();
-    this.#event(this.#chunk([{ index: 0, delta, finish_reason: finish }]));
+    this.#stream.event(this.#chunk([{ index: 0, delta, finish_reason: finish }]));
   }
 
   #chunk(choices: unknown[]): Record<string, unknown> {
     return { ...this.identity, object: 'chat.completion.chunk', choices };
-  }
-
-  #event(data: unknown): void {
-    if (!this.response.destroyed) this.response.write(`data: ${JSON.stringify(data)}\n\n`);
-  }
-
-  #end(tail: string): void {
-    clearInterval(this.#keepAlive);
-    if (!this.response.destroyed) this.response.end(tail);
   }
 }

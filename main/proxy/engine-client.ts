@@ -5,6 +5,7 @@ import type { RpcClient } from '../services/rpc.js';
 import type { Engine, EngineCallOptions } from './services.js';
 
 const STATUS_TIMEOUT_MS = 5_000;
+const COUNT_TIMEOUT_MS = 30_000;
 const LOAD_TIMEOUT_MS = 60_000;
 
 export class EngineClient implements Engine {
@@ -26,6 +27,11 @@ export class EngineClient implements Engine {
       await this.rpc.call('adapter.load', { dir }, { timeoutMs: LOAD_TIMEOUT_MS, signal: options.signal });
       return this.#chat(params, options);
     }
+  }
+
+  async count(params: Pick<ChatParams, 'messages' | 'tools'>): Promise<number> {
+    const { tokens } = await this.rpc.call<{ tokens: number }>('count', params, { timeoutMs: COUNT_TIMEOUT_MS });
+    return tokens;
   }
 
   async modelId(): Promise<string> {

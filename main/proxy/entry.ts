@@ -6,13 +6,14 @@
 import { fstatSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { TackroomError, toErrorShape } from '../../contract/errors.js';
-import { blockedNotice, checkResponse } from '../guard/guard.js';
-import { Recorder } from '../record/recorder.js';
+import { blockedNotice } from '../guard/guard.js';
+import { MessageStore } from '../record/message-store.js';
 import { RpcClient, type RpcServer, serveRpc } from '../services/rpc.js';
 import { openStore } from '../store/store.js';
 import { EngineClient } from './engine-client.js';
 import { Gateway } from './gateway.js';
 import { DEFAULT_DEADLINES, type ProxyServices } from './services.js';
+import { ThreadSettler } from './settle/thread-settler.js';
 import { StoreRoutes } from './store-routes.js';
 import { installToken } from './token.js';
 
@@ -56,14 +57,20 @@ function onParentGone(stop: () => Promise<void>): void {
 
 async function start(args: Arguments): Promise<void> {
   const token = installToken(args.home);
+  // Nothing can be acknowledged without it: whoever started the gateway starts it again.
+  const settler = new ThreadSettler(args.home, (cause) => {
+    process.stderr.write(`${JSON.stringify({ level: 'error', message: `Recording failed: ${cause.message}` })}\n`);
+    process.exit(1);
+  });
   const store = openStore(args.home);
   const rpc = new RpcClient(args.engine, 'engine', ENGINE_CONNECT_MS);
   const routes = new StoreRoutes(store);
   let control: RpcServer | undefined;
   const services: ProxyServices = {
     token,
-    recorder: new Recorder(store),
-    guard: { checkResponse, blockedNotice },
+    settler,
+    messages: new MessageStore(store.db),
+    blockedNotice,
     engine: new EngineClient(rpc, (hash) => store.adapter.list({ where: { hash }, limit: 1 })[0]?.dir),
     routes,
     deadlines: DEFAULT_DEADLINES,
@@ -73,12 +80,14 @@ async function start(args: Arguments): Promise<void> {
   const gateway = new Gateway(services, store, routes);
   const port = await gateway.listen(args.port);
   control = await serveRpc(args.socket, gateway.handlers());
+  await settler.ready;
 
   let stopping = false;
   const stop = async (): Promise<void> => {
     if (stopping) return;
     stopping = true;
     await gateway.close();
+    await settler.close();
     await control?.close();
     rpc.close();
     store.close();

@@ -1,19 +1,35 @@
-/** One chat completion from the harness's bytes to the acknowledged record: sample, guard, commit, then answer. */
+/** One request for an answer, in whichever API, from the harness's bytes to the acknowledged record: sample, guard, commit, then answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Dispatcher } from 'undici';
 import { TackroomError } from '../../contract/errors.js';
 import type { Request } from '../../contract/records.js';
 import type { Sampling } from '../engine/protocol.js';
-import type { NewRequest } from '../record/recorder.js';
-import { newId } from '../store/ids.js';
 import { type Answer, answerMessage, applyVerdicts, NO_TOKENS, type Reasoning, type Served } from './answer.js';
 import { askEngine } from './ask-engine.js';
-import { askUpstream } from './ask-upstream.js';
+import { askUpstream, type Passing } from './ask-upstream.js';
 import type { Caller } from './caller.js';
 import type { ChatRequest } from './chat-request.js';
-import { type ChatResponse, JsonResponse, SseResponse } from './chat-response.js';
-import { failureText, toHttpError } from './http-error.js';
+import type { ChatResponse, Identity } from './chat-response.js';
+import type { Dialect } from './dialects/dialect.js';
+import { failureText, type HttpError, toHttpError } from './http-error.js';
+import { DocumentRelay, passedHeaders, StreamRelay } from './relay/relay.js';
 import type { CallVerdict, ProxyServices } from './services.js';
 import { harnessSessionId } from './session-header.js';
+import type { Entry, Opened } from './settle/settler.js';
+
+/** A request as it came; the settler holds its conversation under `id`. */
+export interface Asked {
+  id: string;
+  dialect: Dialect;
+  bytes: Buffer;
+  query: string;
+  /** Rejects with an HttpError for what no harness should send. */
+  opening: Promise<Opened>;
+  /** null: it only passes through, and nothing here has to read it. */
+  chat: ChatRequest | null;
+  /** It is on its way to the upstream server. */
+  sent: { response: Promise<Dispatcher.ResponseData>; abort(): void } | null;
+}
 
 interface Committed {
   request: Request;
@@ -22,12 +38,15 @@ interface Committed {
 }
 
 export class Exchange {
-  readonly #id = newId('req');
   readonly #startedAt = Date.now();
-  readonly #response: ChatResponse;
+  /** Writes answers of our own; made when it is first needed, because it also keeps the client waiting. */
+  #writer: ChatResponse | null = null;
+  /** Passes the answer of an upstream server on instead. */
+  #relay: StreamRelay | DocumentRelay | null = null;
   readonly #signal: AbortSignal;
-  readonly #harnessSessionId: string | null;
-  /** null until something is sampled. */
+  /** Known when anything but passing on is done. */
+  #opened: Opened | null = null;
+  /** null: as the harness asks. */
   #sampling: Partial<Sampling> | null = null;
   /** Text that came before a failure. */
   #partial = '';
@@ -35,19 +54,32 @@ export class Exchange {
   constructor(
     private readonly services: ProxyServices,
     private readonly caller: Caller,
-    private readonly chat: ChatRequest,
-    http: IncomingMessage,
-    response: ServerResponse,
+    private readonly asked: Asked,
+    private readonly http: IncomingMessage,
+    private readonly response: ServerResponse,
   ) {
-    const identity = { id: `chatcmpl-${this.#id}`, created: Math.floor(this.#startedAt / 1000), model: chat.model };
-    this.#response = chat.stream
-      ? new SseResponse(response, identity, chat.includeUsage, services.deadlines.keepAliveMs)
-      : new JsonResponse(response, identity);
     const gone = new AbortController();
     // A harness that hangs up after the last byte is done, not gone.
     response.once('close', () => !response.writableFinished && gone.abort());
     this.#signal = caller.signal ? AbortSignal.any([gone.signal, caller.signal]) : gone.signal;
-    this.#harnessSessionId = harnessSessionId(http, chat);
+    asked.opening.then(
+      (opened) => {
+        this.#opened = opened;
+      },
+      () => asked.sent?.abort(),
+    );
+  }
+
+  get #response(): ChatResponse {
+    if (this.#relay !== null) return this.#relay;
+    const { services, asked, response } = this;
+    const identity: Identity = {
+      id: `chatcmpl-${asked.id}`,
+      created: Math.floor(this.#startedAt / 1000),
+      model: this.#opened!.model,
+    };
+    this.#writer ??= asked.dialect.respond(response, identity, this.#opened!, services.deadlines.keepAliveMs);
+    return this.#writer;
   }
 
   /** Never rejects: failures are recorded and answered. */
@@ -56,9 +88,14 @@ export class Exchange {
     try {
       done = await this.#commit();
     } catch (error) {
+      const unreadable = await this.asked.opening.then(
+        () => null,
+        (cause: unknown) => ({ cause }),
+      );
+      if (unreadable !== null) return this.#refuse(toHttpError(unreadable.cause));
       const cancelled = new TackroomError('CANCELLED', 'The harness left before the answer was whole.');
       const failure = this.#signal.aborted ? cancelled : error;
-      this.#recordFailure(failure);
+      await this.#recordFailure(failure);
       this.#response.fail(toHttpError(failure));
       return;
     }
@@ -66,11 +103,24 @@ export class Exchange {
     this.#tell(done.request, done.answer, done.served, null);
   }
 
+  /** Nobody can say what was asked: there is nothing to record. */
+  #refuse(error: HttpError): void {
+    if (this.#relay !== null) this.#relay.fail(error);
+    else this.asked.dialect.sendError(this.response, error);
+  }
+
   async #commit(): Promise<Committed> {
-    const answer = this.caller.refuse(this.chat) ?? (await this.#sample());
+    // Also what only passes through ends at once when it turns out that it should not have been sent.
+    const unreadable = this.asked.opening.then(() => new Promise<never>(() => undefined));
+    return Promise.race([this.#answer(), unreadable]);
+  }
+
+  async #answer(): Promise<Committed> {
+    const { chat } = this.asked;
+    const answer = (chat && this.caller.refuse(chat)) ?? (await this.#sample());
     const verdicts = await this.#check(answer);
-    const served = applyVerdicts(answer, verdicts, this.services.guard.blockedNotice);
-    return { request: this.services.recorder.record(this.#success(answer, verdicts)), answer, served };
+    const served = applyVerdicts(answer, verdicts, this.services.blockedNotice);
+    return { request: await this.services.settler.record(this.#success(answer, verdicts)), answer, served };
   }
 
   async #sample(): Promise<Answer> {
@@ -86,39 +136,57 @@ export class Exchange {
   }
 
   #ask(): Promise<Answer> {
-    const { services, caller, chat } = this;
+    const { services, caller, asked } = this;
+    const { chat } = asked;
+    const shown = !caller.holdsText;
     const sink = {
       text: (text: string): void => {
         this.#partial += text;
-        if (!caller.holdsText) this.#response.text(text);
+        if (shown && this.#relay === null) this.#response.text(text);
       },
       reasoning: (part: Reasoning): void => {
-        if (!caller.holdsText) this.#response.reasoning(part);
+        if (shown && this.#relay === null) this.#response.reasoning(part);
       },
     };
-    if (caller.upstream !== null && caller.hint.origin === 'user') {
-      this.#sampling = chat.sampling;
-      return askUpstream(caller.upstream, chat, null, services.deadlines, sink, this.#signal);
-    }
-    const sampling = caller.sampling(chat);
+    const sampling = chat && (caller.upstream === null || caller.hint.origin !== 'user') ? caller.sampling(chat) : null;
     this.#sampling = sampling;
-    return caller.upstream === null
-      ? askEngine(services, chat, sampling, caller, sink, this.#signal)
-      : askUpstream(caller.upstream, chat, sampling, services.deadlines, sink, this.#signal);
+    if (caller.upstream !== null) {
+      const call = { ...asked, upstream: caller.upstream, headers: this.http.headers, sampling };
+      const passing = shown && sampling === null ? this.#passing() : null;
+      return askUpstream(call, services.deadlines, sink, passing, this.#signal);
+    }
+    return asked.opening.then(() => {
+      // Begins to keep the harness waiting.
+      void this.#response;
+      return askEngine(services, chat!, sampling!, caller, sink, this.#signal);
+    });
+  }
+
+  #passing(): Passing {
+    const { response, services } = this;
+    const { dialect } = this.asked;
+    return {
+      stream: (headers) => {
+        const relay = new StreamRelay(response, dialect, passedHeaders(headers), services.deadlines.keepAliveMs);
+        this.#relay = relay;
+        return relay;
+      },
+      document: (headers, body) => {
+        const relay = new DocumentRelay(response, dialect, passedHeaders(headers));
+        relay.body = body;
+        this.#relay = relay;
+        return relay;
+      },
+    };
   }
 
   async #check(answer: Answer): Promise<CallVerdict[]> {
     if (answer.toolCalls.length === 0) return [];
-    const { messages, tools } = this.chat;
-    return this.services.guard.checkResponse({
-      harness: this.caller.harness,
-      profile: this.caller.profile,
-      request: { messages, tools },
-      toolCalls: answer.toolCalls,
-    });
+    const { harness, profile } = this.caller;
+    return this.services.settler.check(this.asked.id, { harness, profile, toolCalls: answer.toolCalls });
   }
 
-  #success(answer: Answer, verdicts: readonly CallVerdict[]): NewRequest {
+  #success(answer: Answer, verdicts: readonly CallVerdict[]): Entry {
     const worst = (id: string): CallVerdict['verdict'] =>
       (['block', 'suspicious'] as const).find((kind) =>
         verdicts.some((one) => one.toolCallId === id && one.verdict === kind),
@@ -153,10 +221,10 @@ export class Exchange {
     };
   }
 
-  #recordFailure(failure: unknown): void {
+  async #recordFailure(failure: unknown): Promise<void> {
     const cancelled = this.#signal.aborted;
     try {
-      const request = this.services.recorder.record({
+      const request = await this.services.settler.record({
         ...this.#common(),
         adapterHash: this.caller.upstream === null ? this.caller.adapter : null,
         answer: this.#partial === '' ? null : { role: 'assistant', content: this.#partial },
@@ -173,37 +241,26 @@ export class Exchange {
       });
       this.#tell(request, null, null, failureText(failure));
     } catch (error) {
-      this.services.onProblem(`The failed request ${this.#id} could not be recorded: ${failureText(error)}`);
+      this.services.onProblem(`The failed request ${this.asked.id} could not be recorded: ${failureText(error)}`);
     }
   }
 
   #common(): Pick<
-    NewRequest,
-    | 'id'
-    | 'createdAt'
-    | 'session'
-    | 'api'
-    | 'stream'
-    | 'model'
-    | 'upstream'
-    | 'sampling'
-    | 'durationMs'
-    | 'messages'
-    | 'tools'
+    Entry,
+    'id' | 'createdAt' | 'session' | 'api' | 'stream' | 'model' | 'upstream' | 'sampling' | 'durationMs'
   > {
-    const { caller, chat } = this;
+    const { caller } = this;
+    const opened = this.#opened!;
     return {
-      id: this.#id,
+      id: this.asked.id,
       createdAt: this.#startedAt,
-      session: { ...caller.hint, harnessSessionId: this.#harnessSessionId },
-      api: 'chat',
-      stream: chat.stream,
-      model: chat.model,
+      session: { ...caller.hint, harnessSessionId: harnessSessionId(this.http, opened) },
+      api: this.asked.dialect.api,
+      stream: opened.stream,
+      model: opened.model,
       upstream: caller.upstream?.baseUrl ?? null,
-      sampling: { ...this.#sampling },
+      sampling: { ...(this.#sampling ?? opened.sampling) },
       durationMs: Date.now() - this.#startedAt,
-      messages: chat.messages,
-      tools: chat.tools,
     };
   }
 
@@ -212,7 +269,7 @@ export class Exchange {
       requestId: request.id,
       sessionId: request.sessionId,
       promptNode: request.promptNode,
-      chat: this.chat,
+      chat: this.asked.chat,
       answer,
       served,
       error,

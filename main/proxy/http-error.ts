@@ -38,7 +38,7 @@ export class HttpError extends Error {
     readonly code: string,
     message: string,
     /** Sent instead of our own form: the body of an upstream server, as it came. */
-    readonly verbatim: { body: Buffer; contentType: string } | null = null,
+    readonly verbatim: { body: Buffer; contentType: string; retryAfter?: string } | null = null,
   ) {
     super(message);
     this.name = 'HttpError';

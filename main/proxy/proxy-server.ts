@@ -1,15 +1,20 @@
 /** HTTP in front of exchanges: who asks is decided by the address that was reached. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { newId } from '../store/ids.js';
 import { checkLocal, checkToken, type Route, routeOf } from './access.js';
-import { readJsonBody } from './body.js';
+import { sendAsItCame } from './ask-upstream.js';
+import { parseJsonBody, readBody } from './body.js';
 import { type Caller, userCaller } from './caller.js';
-import { parseChatRequest } from './chat-request.js';
-import { sendError } from './chat-response.js';
-import { Exchange } from './exchange.js';
+import { checkForEngine } from './chat-request.js';
+import { sendJson } from './chat-response.js';
+import { DIALECTS, type Dialect } from './dialects/dialect.js';
+import { type Asked, Exchange } from './exchange.js';
+import { forward } from './forward.js';
 import { toHttpError } from './http-error.js';
 import { LoopBreaker } from './loop-breaker.js';
 import type { ProxyServices } from './services.js';
 import { harnessSessionId } from './session-header.js';
+import { openedOf } from './settle/settler.js';
 
 /** Time for a client to send its whole request, milliseconds. */
 const REQUEST_TIMEOUT_MS = 120_000;
@@ -49,19 +54,83 @@ export class ProxyServer {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let dialect = DIALECTS.chat;
     try {
       const route = routeOf(request);
+      if (route.endpoint === 'responses' || route.endpoint === 'messages') dialect = DIALECTS[route.endpoint];
+      else if (route.endpoint === 'count') dialect = DIALECTS.messages;
       const caller = this.identify(request, route);
-      if (route.endpoint === 'models') return await this.#models(response);
-      const chat = parseChatRequest(await readJsonBody(request));
-      this.#breaker.check(`${caller.hint.workerKey ?? caller.harness}\n${harnessSessionId(request, chat) ?? ''}`, chat);
-      const work = new Exchange(this.services, caller, chat, request, response).run();
+      if (route.endpoint === 'models' && caller.upstream === null) return await this.#models(response);
+      if (route.endpoint === 'count' && caller.upstream === null) return await this.#count(request, response);
+      if (route.endpoint !== dialect.api) return await forward(this.services, caller, route, request, response);
+      const asked = await this.#read(request, response, caller, dialect, route.query);
+      const work = new Exchange(this.services, caller, asked, request, response).run();
       this.#running.set(work, caller);
       await work.finally(() => this.#running.delete(work));
     } catch (error) {
       request.resume();
-      sendError(response, toHttpError(error));
+      dialect.sendError(response, toHttpError(error));
     }
+  }
+
+  async #read(
+    http: IncomingMessage,
+    response: ServerResponse,
+    caller: Caller,
+    dialect: Dialect,
+    query: string,
+  ): Promise<Asked> {
+    const { settler } = this.services;
+    const bytes = await readBody(http);
+    const id = newId('req');
+    const asker = `${caller.hint.workerKey ?? caller.harness}\n${harnessSessionId(http, { cacheKey: null }) ?? ''}`;
+    const early = this.#sendEarly(http, response, caller, dialect, { bytes, query });
+    if (early !== null)
+      return {
+        id,
+        dialect,
+        bytes,
+        query,
+        opening: settler.open(id, dialect.api, bytes, asker),
+        chat: null,
+        sent: early,
+      };
+    const chat = dialect.parse(parseJsonBody(bytes));
+    this.#breaker.check(`${asker}\n${chat.cacheKey ?? ''}`, chat);
+    // What it says is known here; should it fail there, recording fails by name.
+    settler.open(id, dialect.api, bytes, null).catch(() => undefined);
+    return { id, dialect, bytes, query, opening: Promise.resolve(openedOf(chat)), chat, sent: null };
+  }
+
+  /**
+   * What a user's harness asks a server in the server's own API goes out before anything here has read it: the length of a
+   * conversation costs the harness nothing. null: the body has to be read first.
+   */
+  #sendEarly(
+    http: IncomingMessage,
+    response: ServerResponse,
+    { upstream, hint }: Caller,
+    dialect: Dialect,
+    body: { bytes: Buffer; query: string },
+  ): Asked['sent'] {
+    if (upstream === null || hint.origin !== 'user' || (upstream.api ?? dialect.api) !== dialect.api) return null;
+    const gone = new AbortController();
+    response.once('close', () => !response.writableFinished && gone.abort());
+    const asked = { ...body, upstream, dialect, headers: http.headers };
+    const sent = sendAsItCame(asked, this.services.deadlines, gone.signal);
+    // Whoever waits for it later hears of a failure; nobody may be waiting yet.
+    sent?.catch(() => undefined);
+    return sent && { response: sent, abort: () => gone.abort() };
+  }
+
+  /** Anthropic's count of a prompt, by the engine's own tokenizer. */
+  async #count(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const value = parseJsonBody(await readBody(request));
+    // A count asks for no answer and so names no limit of one.
+    const chat = DIALECTS.messages.parse({ max_tokens: 1, ...value });
+    checkForEngine(chat);
+    const tokens = await this.services.engine.count({ messages: chat.messages, tools: chat.tools });
+    sendJson(response, 200, { input_tokens: tokens });
   }
 
   async #models(response: ServerResponse): Promise<void> {

@@ -88,7 +88,7 @@ export class Rollout implements Caller {
         synthetic: answer.synthetic || answer.tokens.completionIds.length === 0,
         blocked: served.blocked,
       },
-      turn: { id: requestId, toolsHash: chat.tools.length > 0 ? 'tools' : null, promptNode },
+      turn: { id: requestId, toolsHash: (chat?.tools.length ?? 0) > 0 ? 'tools' : null, promptNode },
     });
   }
 

@@ -1,8 +1,10 @@
 /** What the proxy needs from other steps of the loop; the gateway's entry hands it in, tests hand in their own. */
 import type { Harness, Verdict, VerdictKind } from '../../contract/records.js';
 import type { ChatDelta, ChatMessage, ChatParams, ChatResult, ToolDefinition } from '../engine/protocol.js';
-import type { Recorder } from '../record/recorder.js';
+import type { MessageStore } from '../record/message-store.js';
+import type { Api } from './dialects/dialect.js';
 import type { RecordedEvent } from './protocol.js';
+import type { Settler } from './settle/settler.js';
 
 export interface SampledCall {
   id: string;
@@ -40,15 +42,21 @@ export interface EngineCallOptions {
 export interface Engine {
   /** Rejects with SERVICE_GONE, DEADLINE, CANCELLED, CONTEXT_FULL, NOT_FOUND (adapter), … */
   chat(params: ChatParams, options: EngineCallOptions): Promise<ChatResult>;
+  /** Tokens of a prompt. */
+  count(params: Pick<ChatParams, 'messages' | 'tools'>): Promise<number>;
   modelId(): Promise<string>;
 }
 
-/** Another OpenAI-compatible server that plays the model. */
+/** Another server that plays the model. */
 export interface Upstream {
   /** Up to and with `/v1`. */
   baseUrl: string;
-  /** Sent as a bearer token. */
+  /** Sent as the server's API wants it. */
   apiKey: string | null;
+  /** The only API that the server speaks: requests in another are translated. Absent: it speaks what the harness does. */
+  api?: Api;
+  /** What the server calls the model; absent: as the harness does. */
+  model?: string;
 }
 
 export interface Routes {
@@ -61,8 +69,10 @@ export interface Routes {
 export interface ProxyServices {
   /** Per-install token of the loopback port. */
   token: string;
-  recorder: Recorder;
-  guard: Guard;
+  settler: Settler;
+  /** Of the conversations on record. */
+  messages: MessageStore;
+  blockedNotice: Guard['blockedNotice'];
   engine: Engine;
   routes: Routes;
   deadlines: Deadlines;

@@ -6,7 +6,7 @@ const HEADERS = ['session_id', 'session-id', 'x-session-affinity', 'x-session-id
 const SHAPE = /^[\x21-\x7e]{1,200}$/;
 
 /** null: none was sent, or it is not printable ASCII of at most 200 characters. */
-export function harnessSessionId(request: IncomingMessage, chat: ChatRequest): string | null {
+export function harnessSessionId(request: IncomingMessage, chat: Pick<ChatRequest, 'cacheKey'>): string | null {
   const offered = [...HEADERS.map((name) => request.headers[name]), chat.cacheKey];
   return offered.find((value): value is string => typeof value === 'string' && SHAPE.test(value)) ?? null;
 }

@@ -2,13 +2,7 @@
 import type { Harness } from '../../contract/records.js';
 import type { Store } from '../store/store.js';
 import type { Routes, Upstream } from './services.js';
-
-/**
- * Setting `upstreams`: harness -> server that answers instead of the engine. `apiKeyEnv` names the environment variable
- * that holds its key, so that no key is stored.
- */
-export const UPSTREAMS_SETTING = 'upstreams';
-export type UpstreamSetting = Partial<Record<Harness, { baseUrl: string; apiKeyEnv?: string }>>;
+import { UPSTREAMS_SETTING, type UpstreamSetting } from './upstream-setting.js';
 
 export class StoreRoutes implements Routes {
   #adapters = new Map<Harness, string | null>();
@@ -29,7 +23,12 @@ export class StoreRoutes implements Routes {
     this.#upstreams ??= (this.store.setting(UPSTREAMS_SETTING) as UpstreamSetting | undefined) ?? {};
     const route = this.#upstreams[harness];
     if (!route) return null;
-    return { baseUrl: route.baseUrl, apiKey: (route.apiKeyEnv !== undefined && process.env[route.apiKeyEnv]) || null };
+    return {
+      baseUrl: route.baseUrl,
+      apiKey: (route.apiKeyEnv !== undefined && process.env[route.apiKeyEnv]) || null,
+      ...(route.api && { api: route.api }),
+      ...(route.model && { model: route.model }),
+    };
   }
 
   reload(): void {

@@ -1,7 +1,7 @@
 /** Collects the deltas of an upstream server into one answer. Tool calls are kept back until the guard has seen them. */
 import { z } from 'zod';
 import type { Reasoning } from './answer.js';
-import { HttpError } from './http-error.js';
+import { type Collector, parseEvent, type UpstreamSink, upstreamError } from './dialects/collected.js';
 import type { SampledCall } from './services.js';
 
 const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_text'] as const;
@@ -34,15 +34,11 @@ const Chunk = z.looseObject({
   error: z.union([z.string(), z.looseObject({ message: z.string().optional() })]).nullish(),
 });
 
-export interface UpstreamSink {
-  text(text: string): void;
-  reasoning(part: Reasoning): void;
-}
-
-export class ChunkCollector {
+export class ChunkCollector implements Collector {
   content = '';
   reasoning: Reasoning | null = null;
   finish: string | null = null;
+  irregular = false;
   promptTokens = 0;
   completionTokens = 0;
   cachedTokens = 0;
@@ -57,13 +53,8 @@ export class ChunkCollector {
 
   /** Takes a chunk, or a whole completion. Throws 502 for what is neither, and for an error event. */
   push(json: string): void {
-    const chunk = parseChunk(json);
-    if (chunk.error)
-      throw new HttpError(
-        502,
-        'UPSTREAM',
-        `The upstream server returned an error: ${typeof chunk.error === 'string' ? chunk.error : (chunk.error.message ?? 'no message')}`,
-      );
+    const chunk = parseEvent(Chunk, json);
+    if (chunk.error) throw upstreamError(typeof chunk.error === 'string' ? chunk.error : chunk.error.message);
     if (chunk.usage) {
       this.promptTokens = chunk.usage.prompt_tokens;
       this.completionTokens = chunk.usage.completion_tokens;
@@ -71,11 +62,11 @@ export class ChunkCollector {
     }
     const choice = chunk.choices?.[0];
     const delta = choice?.delta ?? choice?.message;
-    if (delta) this.#delta(delta);
+    if (delta) this.#delta(delta, choice?.delta !== undefined);
     if (choice?.finish_reason) this.finish = choice.finish_reason;
   }
 
-  #delta(delta: z.infer<typeof Delta>): void {
+  #delta(delta: z.infer<typeof Delta>, streamed: boolean): void {
     for (const field of REASONING_FIELDS) {
       const text = delta[field];
       if (!text) continue;
@@ -87,7 +78,10 @@ export class ChunkCollector {
       this.content += delta.content;
       this.sink.text(delta.content);
     }
-    for (const call of delta.tool_calls ?? []) this.#call(call);
+    for (const call of delta.tool_calls ?? []) {
+      this.irregular ||= streamed && call.index === undefined;
+      this.#call(call);
+    }
   }
 
   /** Some servers leave out the index: then an id opens a call, and a piece without one goes on with the last. */
@@ -100,13 +94,5 @@ export class ChunkCollector {
       name: call.name + (delta.function?.name ?? ''),
       arguments: call.arguments + (delta.function?.arguments ?? ''),
     });
-  }
-}
-
-function parseChunk(json: string): z.infer<typeof Chunk> {
-  try {
-    return Chunk.parse(JSON.parse(json));
-  } catch {
-    throw new HttpError(502, 'UPSTREAM', 'The upstream server sent something that is not a chat completion.');
   }
 }

@@ -70,8 +70,8 @@ export class Workers {
     stop.abort();
     rollout.abort();
     await open();
-    this.services.recorder.releaseWorker(rollout.key);
-    return rollout.summary(this.services.recorder.messages);
+    this.services.settler.releaseWorker(rollout.key);
+    return rollout.summary(this.services.messages);
   }
 
   async close(name: string): Promise<void> {

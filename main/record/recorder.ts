@@ -71,13 +71,35 @@ export class Recorder {
 
   /** Commits a request. Errors of the disk pass through (`SQLITE_FULL`, …); nothing of the request is then stored. */
   record(entry: NewRequest): Request {
-    const chain = chainOf(entry.messages);
-    const write = (): Request => this.#write(entry, chain);
+    const [result] = this.recordAll([entry]);
+    if (result instanceof Error) throw result;
+    return result!;
+  }
+
+  /**
+   * Commits several requests at once, at most one of each rollout. What cannot be stored is an error in its place and takes nothing else
+   * with it; when the commit itself fails nothing is stored and the error passes through.
+   */
+  recordAll(entries: readonly NewRequest[]): (Request | Error)[] {
+    const chains = entries.map((entry) => chainOf(entry.messages));
+    const one = this.store.db.transaction((at: number) => this.#write(entries[at]!, chains[at]!));
+    const write = (): (Request | Error)[] =>
+      entries.map((_, at) => {
+        try {
+          return one(at);
+        } catch (cause) {
+          // A full disk may have ended the whole transaction.
+          if (!this.store.db.inTransaction) throw cause;
+          return cause instanceof Error ? cause : new Error(String(cause));
+        }
+      });
     // A rollout can be run again; what a person did cannot.
-    const request = entry.session.origin === 'rollout' ? this.store.transaction(write) : this.store.durably(write);
-    this.#sessions.bind(entry.session, request.sessionId);
-    if (entry.tokens.promptIds.length > 0) this.#tokens.remember(request.sessionId, request.id, entry.tokens);
-    return request;
+    const replaceable = entries.every((entry) => entry.session.origin === 'rollout');
+    const results = replaceable ? this.store.transaction(write) : this.store.durably(write);
+    results.forEach((result, at) => {
+      if (!(result instanceof Error)) this.#committed(entries[at]!, result);
+    });
+    return results;
   }
 
   /** Ends the grouping of a rollout's requests. */
@@ -105,6 +127,11 @@ export class Recorder {
     const deleted = deleteSession(this.store, sessionId);
     this.#tokens.forget(sessionId);
     return deleted;
+  }
+
+  #committed(entry: NewRequest, request: Request): void {
+    this.#sessions.bind(entry.session, request.sessionId);
+    if (entry.tokens.promptIds.length > 0) this.#tokens.remember(request.sessionId, request.id, entry.tokens);
   }
 
   #write(entry: NewRequest, chain: readonly ChainLink[]): Request {

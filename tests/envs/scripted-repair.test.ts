@@ -9,6 +9,7 @@ import { blockedNotice, checkResponse } from '../../main/guard/guard.js';
 import { findPi } from '../../main/harness/find-pi.js';
 import { PiWorker } from '../../main/harness/pi.js';
 import { DEFAULT_DEADLINES } from '../../main/proxy/services.js';
+import { DirectSettler } from '../../main/proxy/settle/settler.js';
 import { StoreRoutes } from '../../main/proxy/store-routes.js';
 import { Workers } from '../../main/proxy/workers.js';
 import { Recorder } from '../../main/record/recorder.js';
@@ -76,12 +77,14 @@ describeSandbox('the repair session', (driver) => {
     const upstream = await startScriptedUpstream(repairScript());
     const socketDir = join(root, 'model');
     mkdirSync(socketDir);
+    const recorder = new Recorder(store);
     const noEngine = () => Promise.reject(new Error('no engine takes part'));
     const workers = new Workers({
       token: 'unused',
-      recorder: new Recorder(store),
-      guard: { checkResponse, blockedNotice },
-      engine: { chat: noEngine, modelId: noEngine },
+      settler: new DirectSettler(recorder, { checkResponse }),
+      messages: recorder.messages,
+      blockedNotice,
+      engine: { chat: noEngine, count: noEngine, modelId: noEngine },
       routes: new StoreRoutes(store),
       deadlines: DEFAULT_DEADLINES,
       onRecorded: () => undefined,

@@ -7,6 +7,8 @@ import { type CallContext, type RpcServer, serveRpc } from '../../main/services/
 export interface Scripted {
   /** Pieces of text, sent one by one. */
   text?: string[];
+  /** What it thinks before that. */
+  reasoning?: string[];
   calls?: { name: string; arguments: string; id?: string }[];
   finish?: ChatResult['finish'];
   promptIds?: number[];
@@ -53,6 +55,7 @@ export async function startFakeEngine(folder: string): Promise<FakeEngine> {
     const scripted = queue.length > 1 ? queue.shift()! : queue[0]!;
     try {
       if (scripted.error) throw scripted.error;
+      for (const reasoning of scripted.reasoning ?? []) context.emit({ text: '', reasoning });
       for (const text of scripted.text ?? []) {
         await pause(scripted.pauseMs ?? 0, context.signal);
         context.emit({ text });
@@ -74,6 +77,7 @@ export async function startFakeEngine(folder: string): Promise<FakeEngine> {
     }));
     return {
       content: (scripted.text ?? []).join(''),
+      ...(scripted.reasoning && { reasoning: scripted.reasoning.join('') }),
       toolCalls,
       finish: scripted.finish ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop'),
       promptIds: scripted.promptIds ?? idsOf(params),
@@ -99,6 +103,7 @@ export async function startFakeEngine(folder: string): Promise<FakeEngine> {
     engine.loaded.push(dir);
     return { hash: 'new', rank: 8, alpha: 16 };
   };
-  server = await serveRpc(path, { chat, status: () => ({ model: { id: 'demo' } }), 'adapter.load': load });
+  const count = (params: Pick<ChatParams, 'messages'>): { tokens: number } => ({ tokens: idsOf(params).length });
+  server = await serveRpc(path, { chat, count, status: () => ({ model: { id: 'demo' } }), 'adapter.load': load });
   return engine;
 }

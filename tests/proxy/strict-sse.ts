@@ -103,3 +103,74 @@ export function strictAnswer(body: string): StrictAnswer {
     throw new Error('the finish reason contradicts the calls');
   return answer;
 }
+
+const Passed = z.looseObject({
+  id: z.string(),
+  model: z.string(),
+  choices: z.array(
+    z.looseObject({
+      delta: z
+        .looseObject({
+          content: z.string().nullish(),
+          reasoning_content: z.string().nullish(),
+          reasoning: z.string().nullish(),
+          tool_calls: z
+            .array(
+              z.looseObject({
+                index: z.number().optional(),
+                id: z.string().nullish(),
+                function: z.looseObject({ name: z.string().nullish(), arguments: z.string().nullish() }).optional(),
+              }),
+            )
+            .nullish(),
+        })
+        .optional(),
+      finish_reason: z.string().nullish(),
+    }),
+  ),
+  usage: z
+    .looseObject({ prompt_tokens: z.number(), completion_tokens: z.number(), total_tokens: z.number() })
+    .nullish(),
+});
+
+/** Reads a stream that another server wrote, the way a lenient client does; it must still end as a whole answer does. */
+export function passedAnswer(body: string): StrictAnswer {
+  const { events, comments } = sseEvents(body);
+  if (events.pop() !== '[DONE]') throw new Error('the stream does not end with [DONE]');
+  const answer: StrictAnswer = {
+    id: '',
+    model: '',
+    text: '',
+    reasoning: '',
+    toolCalls: [],
+    finish: '',
+    usage: null,
+    textDeltas: 0,
+    keepAlives: comments,
+  };
+  const slots = new Map<string, StrictAnswer['toolCalls'][number]>();
+  for (const event of events) {
+    const chunk = Passed.parse(JSON.parse(event));
+    answer.id ||= chunk.id;
+    answer.model ||= chunk.model;
+    answer.usage = chunk.usage ?? answer.usage;
+    const [choice] = chunk.choices;
+    if (choice?.delta?.content) answer.textDeltas++;
+    answer.text += choice?.delta?.content ?? '';
+    answer.reasoning += choice?.delta?.reasoning_content ?? choice?.delta?.reasoning ?? '';
+    for (const piece of choice?.delta?.tool_calls ?? []) {
+      const slot = String(piece.index ?? piece.id);
+      const call = slots.get(slot) ?? { id: '', name: '', arguments: '' };
+      slots.set(slot, call);
+      call.id ||= piece.id ?? '';
+      call.name += piece.function?.name ?? '';
+      call.arguments += piece.function?.arguments ?? '';
+    }
+    answer.finish = choice?.finish_reason ?? answer.finish;
+  }
+  answer.toolCalls = [...slots.values()];
+  if (answer.finish === '') throw new Error('no finish reason');
+  if (answer.toolCalls.some((call) => call.id === '' || call.name === '')) throw new Error('a call without id or name');
+  if (answer.finish === 'tool_calls' && answer.toolCalls.length === 0) throw new Error('a harness would loop on this');
+  return answer;
+}

@@ -8,6 +8,7 @@ import { EngineClient } from '../../main/proxy/engine-client.js';
 import { Gateway } from '../../main/proxy/gateway.js';
 import type { RecordedEvent, WorkerSession, WorkerSummary } from '../../main/proxy/protocol.js';
 import { type CallVerdict, DEFAULT_DEADLINES, type Deadlines, type Guard } from '../../main/proxy/services.js';
+import { DirectSettler } from '../../main/proxy/settle/settler.js';
 import { StoreRoutes } from '../../main/proxy/store-routes.js';
 import { installToken } from '../../main/proxy/token.js';
 import { Recorder } from '../../main/record/recorder.js';
@@ -129,8 +130,9 @@ export async function startRig(
   const problems: string[] = [];
   const services = {
     token,
-    recorder,
-    guard: guardWith,
+    settler: new DirectSettler(recorder, guardWith),
+    messages: recorder.messages,
+    blockedNotice: guardWith.blockedNotice,
     engine: new EngineClient(rpc, (hash) => store.adapter.list({ where: { hash }, limit: 1 })[0]?.dir),
     routes,
     deadlines: { ...DEFAULT_DEADLINES, ...deadlines },

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { UPSTREAMS_SETTING } from '../../main/proxy/store-routes.js';
-import { sseEvents, strictAnswer } from './strict-sse.js';
+import { UPSTREAMS_SETTING } from '../../main/proxy/upstream-setting.js';
+import { passedAnswer, sseEvents } from './strict-sse.js';
 import { ask, BASH, errorOf, type Rig, startRig } from './support.js';
 
 let rig: Rig;
@@ -83,9 +83,9 @@ it('passes text and reasoning on, holds tool calls for the guard, and records wi
     stream_options: { include_usage: true },
     vendor: { x: 1 },
   });
-  const answer = strictAnswer(reply.text);
+  const answer = passedAnswer(reply.text);
   expect(answer).toMatchObject({
-    model: 'tackroom/demo',
+    model: 'other',
     text: 'Two cälls.\n\n[tackroom] blocked call to `bash`: It is evil.',
     reasoning: 'Hm',
     toolCalls: [{ id: 'a', name: 'bash', arguments: '{"command":"ls"}' }],
@@ -121,15 +121,15 @@ it('keeps calls apart that come without an index', async () => {
     chunk({ tool_calls: [{ id: 'b', function: { name: 'bash', arguments: '{"command":"two"}' } }] }),
     chunk({}, 'tool_calls'),
   );
-  const { toolCalls } = strictAnswer((await rig.chat({ messages: ask('Hi'), tools: [BASH], stream: true })).text);
+  const { toolCalls } = passedAnswer((await rig.chat({ messages: ask('Hi'), tools: [BASH], stream: true })).text);
   expect(toolCalls.map((call) => call.arguments)).toEqual(['{"command":"one"}', '{"command":"two"}']);
 });
 
 it('mends a finish reason that would make a harness loop', async () => {
   respond = stream(chunk({ content: 'Just text.' }), chunk({}, 'tool_calls'));
-  expect(strictAnswer((await rig.chat({ messages: ask('Hi'), stream: true })).text).finish).toBe('stop');
+  expect(passedAnswer((await rig.chat({ messages: ask('Hi'), stream: true })).text).finish).toBe('stop');
   respond = stream(chunk({ content: 'Odd.' }), chunk({}, 'eos_token'));
-  expect(strictAnswer((await rig.chat({ messages: ask('Hi'), stream: true })).text).finish).toBe('stop');
+  expect(passedAnswer((await rig.chat({ messages: ask('Hi'), stream: true })).text).finish).toBe('stop');
 });
 
 it('forwards without streaming too', async () => {
@@ -196,7 +196,7 @@ it('lets an upstream play the model of a rollout, with its sampling', async () =
   respond = stream(chunk({ content: 'Done.' }), chunk({}, 'stop'), usage);
   const worker = await rig.worker('w1', { upstream: baseUrl, sampling: { temperature: 0.5, seed: 1, maxTokens: 9 } });
   expect(
-    strictAnswer(
+    passedAnswer(
       (
         await worker.chat({
           messages: ask('Go'),

@@ -1,6 +1,6 @@
 /** Bundles a TypeScript entry so that a child process can run it without a build of the whole app. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { build } from 'vite';
 
 const root = join(import.meta.dirname, '../..');
@@ -11,8 +11,11 @@ export interface Bundle {
   remove(): void;
 }
 
-/** `entry` is relative to the repository. Packages stay outside the bundle. */
-export async function bundle(entry: string): Promise<Bundle> {
+/**
+ * `entry` is relative to the repository; so are `threads`, which it starts as files of the same name beside it. Packages stay outside
+ * the bundle.
+ */
+export async function bundle(entry: string, ...threads: string[]): Promise<Bundle> {
   const parent = join(root, 'build', 'test');
   mkdirSync(parent, { recursive: true });
   const outDir = mkdtempSync(join(parent, 'bundle-'));
@@ -20,7 +23,17 @@ export async function bundle(entry: string): Promise<Bundle> {
     root,
     configFile: false,
     logLevel: 'error',
-    build: { ssr: join(root, entry), outDir, rollupOptions: { output: { entryFileNames: 'entry.mjs' } } },
+    build: {
+      ssr: true,
+      outDir,
+      rollupOptions: {
+        input: {
+          entry: join(root, entry),
+          ...Object.fromEntries(threads.map((file) => [basename(file, '.ts'), join(root, file)])),
+        },
+        output: { entryFileNames: '[name].js' },
+      },
+    },
   });
-  return { file: join(outDir, 'entry.mjs'), remove: () => rmSync(outDir, { recursive: true, force: true }) };
+  return { file: join(outDir, 'entry.js'), remove: () => rmSync(outDir, { recursive: true, force: true }) };
 }

@@ -1,0 +1,37 @@
+/** What the proxy changes in an answer that it otherwise passes on as it came. */
+import type { Finish } from '../answer.js';
+import type { SampledCall } from '../services.js';
+
+export interface Edit {
+  /** The calls of the answer in its order, with the ids that the harness is to see; null: blocked. */
+  calls: readonly (SampledCall | null)[];
+  /** Stands after the text; null when nothing was blocked. */
+  notice: string | null;
+  finish: Finish;
+  /** Text came before. */
+  hasText: boolean;
+}
+
+/** How one dialect is held back and changed. */
+export interface Editor {
+  /** From the first event for which this is true on, everything waits for the verdict. */
+  holdsFrom(event: Record<string, unknown>): boolean;
+  /** The held events after the edit. */
+  stream(held: readonly Record<string, unknown>[], edit: Edit): Record<string, unknown>[];
+  /** A whole answer after the edit. */
+  document(answer: Record<string, unknown>, edit: Edit): Record<string, unknown>;
+  /** Whether the events have a name beside their data. */
+  named: boolean;
+  /** Ends a stream whose answer is whole but that lacks its last event; '' when it came. */
+  tail(held: readonly { data: string | null }[]): string;
+}
+
+export type Json = Record<string, unknown>;
+
+export const record = (value: unknown): Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
+export const list = (value: unknown): Json[] => (Array.isArray(value) ? value.map(record) : []);
+
+/** As a paragraph of its own. */
+export const paragraph = ({ notice, hasText }: Pick<Edit, 'notice' | 'hasText'>): string =>
+  notice === null ? '' : hasText ? `\n\n${notice}` : notice;

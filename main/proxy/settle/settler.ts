@@ -1,0 +1,88 @@
+/**
+ * Judges an answer and commits its request. Apart from the sockets, so that neither a long conversation nor the disk holds up a stream:
+ * in the gateway it runs in a thread of its own (see thread.ts).
+ */
+import type { Request } from '../../../contract/records.js';
+import type { NewRequest, Recorder } from '../../record/recorder.js';
+import { parseJsonBody } from '../body.js';
+import type { ChatRequest } from '../chat-request.js';
+import { type Api, DIALECTS } from '../dialects/dialect.js';
+import { LoopBreaker } from '../loop-breaker.js';
+import type { CallVerdict, Guard, GuardInput } from '../services.js';
+
+/** A finished request without what its body holds. */
+export type Entry = Omit<NewRequest, 'messages' | 'tools'>;
+
+/** What whoever passes a request on has to know of it. */
+export interface Opened extends Pick<ChatRequest, 'model' | 'stream' | 'includeUsage' | 'sampling' | 'cacheKey'> {
+  /** Of the calls in the conversation. */
+  callIds: string[];
+}
+
+export interface Settler {
+  /**
+   * Reads the body of request `id`. `loopKey`: who asks, for the breaker of loops; null: it has been asked. Rejects with an HttpError
+   * for what no harness should send.
+   */
+  open(id: string, api: Api, body: Buffer, loopKey: string | null): Promise<Opened>;
+  check(id: string, input: Omit<GuardInput, 'request'>): Promise<CallVerdict[]>;
+  /** Resolves after the commit; ends the request. Errors of the disk pass through; nothing of the request is then stored. */
+  record(entry: Entry): Promise<Request>;
+  /** Ends the grouping of a rollout's requests. */
+  releaseWorker(workerKey: string): void;
+  close(): Promise<void>;
+}
+
+export function openedOf(chat: ChatRequest): Opened {
+  const { model, stream, includeUsage, sampling, cacheKey, messages } = chat;
+  const callIds = messages.flatMap((message) => (message.tool_calls ?? []).map((call) => call.id));
+  return { model, stream, includeUsage, sampling, cacheKey, callIds };
+}
+
+export class DirectSettler implements Settler {
+  readonly #open = new Map<string, Pick<ChatRequest, 'messages' | 'tools'>>();
+  readonly #breaker = new LoopBreaker();
+
+  constructor(
+    private readonly recorder: Recorder,
+    private readonly guard: Pick<Guard, 'checkResponse'>,
+  ) {}
+
+  async open(id: string, api: Api, body: Buffer, loopKey: string | null): Promise<Opened> {
+    const chat = DIALECTS[api].parse(parseJsonBody(body));
+    if (loopKey !== null) this.#breaker.check(`${loopKey}\n${chat.cacheKey ?? ''}`, chat);
+    this.#open.set(id, { messages: chat.messages, tools: chat.tools });
+    return openedOf(chat);
+  }
+
+  async check(id: string, input: Omit<GuardInput, 'request'>): Promise<CallVerdict[]> {
+    return this.guard.checkResponse({ ...input, request: this.#asked(id) });
+  }
+
+  async record(entry: Entry): Promise<Request> {
+    const [result] = this.recordAll([entry]);
+    if (result instanceof Error) throw result;
+    return result!;
+  }
+
+  /** In one commit; what cannot be stored is an error in its place and takes nothing else with it. */
+  recordAll(entries: readonly Entry[]): (Request | Error)[] {
+    try {
+      return this.recorder.recordAll(entries.map((entry) => ({ ...entry, ...this.#asked(entry.id) })));
+    } finally {
+      for (const { id } of entries) this.#open.delete(id);
+    }
+  }
+
+  releaseWorker(workerKey: string): void {
+    this.recorder.releaseWorker(workerKey);
+  }
+
+  async close(): Promise<void> {}
+
+  #asked(id: string): Pick<ChatRequest, 'messages' | 'tools'> {
+    const asked = this.#open.get(id);
+    if (!asked) throw new Error(`Request ${id} is not open.`);
+    return asked;
+  }
+}

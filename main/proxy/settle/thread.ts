@@ -1,0 +1,96 @@
+/**
+ * The settling thread: guard and record, with a connection of its own to the store. Requests that finish while the disk is busy are
+ * committed together, so that 48 of them cost a few flushes and not 48.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { checkResponse } from '../../guard/guard.js';
+import { Recorder } from '../../record/recorder.js';
+import { openStore } from '../../store/store.js';
+import { HttpError } from '../http-error.js';
+import type { FromThread, ToThread } from './messages.js';
+import { DirectSettler, type Entry } from './settler.js';
+
+const port = parentPort!;
+const { home } = workerData as { home: string };
+const store = openStore(home);
+const settler = new DirectSettler(new Recorder(store), { checkResponse });
+
+const say = (message: FromThread): void => port.postMessage(message);
+const fail = (call: number, cause: unknown): void => {
+  const { message, code } = cause as { message?: string; code?: unknown };
+  const status = cause instanceof HttpError ? cause.status : null;
+  say({
+    kind: 'failed',
+    call,
+    message: message ?? String(cause),
+    code: typeof code === 'string' ? code : null,
+    status,
+  });
+};
+const answer = (call: number, result: Promise<Extract<FromThread, { kind: 'done' }>['result']>): void =>
+  void result.then(
+    (done) => say({ kind: 'done', call, result: done }),
+    (cause: unknown) => fail(call, cause),
+  );
+
+const waiting: { call: number; entry: Entry }[] = [];
+
+/** Requests of one rollout go into different commits: the first says which session it is. */
+function nextBatch(): typeof waiting {
+  const keys = new Set<string>();
+  const end = waiting.findIndex(({ entry }) => {
+    const key = entry.session.workerKey;
+    if (key !== null && keys.has(key)) return true;
+    if (key !== null) keys.add(key);
+    return false;
+  });
+  return waiting.splice(0, end < 0 ? waiting.length : end);
+}
+
+function flush(): void {
+  while (waiting.length > 0) {
+    const batch = nextBatch();
+    try {
+      const results = settler.recordAll(batch.map(({ entry }) => entry));
+      results.forEach((result, at) => {
+        const { call } = batch[at]!;
+        if (result instanceof Error) fail(call, result);
+        else say({ kind: 'done', call, result });
+      });
+    } catch (cause) {
+      for (const { call } of batch) fail(call, cause);
+    }
+  }
+}
+
+port.on('message', (message: ToThread) => {
+  switch (message.kind) {
+    case 'open':
+      answer(
+        message.call,
+        settler.open(
+          message.id,
+          message.api,
+          Buffer.from(message.body.buffer, message.body.byteOffset, message.body.byteLength),
+          message.loopKey,
+        ),
+      );
+      break;
+    case 'check':
+      answer(message.call, settler.check(message.id, message.input));
+      break;
+    case 'record':
+      // Everything that has arrived by now goes into the same commit.
+      if (waiting.push(message) === 1) setImmediate(flush);
+      break;
+    case 'release':
+      flush();
+      settler.releaseWorker(message.workerKey);
+      break;
+    case 'close':
+      flush();
+      store.close();
+      port.close();
+  }
+});
+say({ kind: 'ready' });

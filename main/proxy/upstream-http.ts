@@ -1,0 +1,86 @@
+/** One request to another server, over HTTP. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Dispatcher, request } from 'undici';
+import type { Api } from './dialects/dialect.js';
+import { HttpError } from './http-error.js';
+import type { Deadlines, Upstream } from './services.js';
+
+/** What a harness's headers say about its request; the rest is about the connection to us, or about who may talk to us. */
+const PASSED =
+  /^(?:user-agent|accept-language|anthropic-.*|openai-.*|x-stainless-.*|x-session-.*|x-client-request-id|x-parent-session-id|session[-_]id)$/i;
+
+export interface UpstreamRequest {
+  upstream: Upstream;
+  api: Api;
+  /** Below `/v1`, with its query. */
+  path: string;
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  body: Buffer | string | null;
+  contentType: string;
+  accept: string;
+  /** Of the harness. */
+  headers: IncomingHttpHeaders;
+}
+
+export const upstreamUrl = (upstream: Upstream, path: string): string =>
+  `${upstream.baseUrl.replace(/\/+$/, '')}${path}`;
+
+function keyHeaders(upstream: Upstream, api: Api): Record<string, string> {
+  if (upstream.apiKey === null) return {};
+  return api === 'messages' ? { 'x-api-key': upstream.apiKey } : { authorization: `Bearer ${upstream.apiKey}` };
+}
+
+/** Any status. Throws 502 for a server that cannot be reached. */
+export async function sendUpstream(
+  asked: UpstreamRequest,
+  deadlines: Deadlines,
+  signal: AbortSignal,
+): Promise<Dispatcher.ResponseData> {
+  const passed = Object.fromEntries(
+    Object.entries(asked.headers).filter(([name, value]) => PASSED.test(name) && typeof value === 'string'),
+  ) as Record<string, string>;
+  try {
+    return await request(upstreamUrl(asked.upstream, asked.path), {
+      method: asked.method,
+      headers: {
+        ...passed,
+        ...(asked.api === 'messages' &&
+          passed['anthropic-version'] === undefined && { 'anthropic-version': '2023-06-01' }),
+        ...(asked.body !== null && { 'content-type': asked.contentType }),
+        accept: asked.accept,
+        'accept-encoding': 'identity',
+        ...keyHeaders(asked.upstream, asked.api),
+      },
+      body: asked.body,
+      signal,
+      headersTimeout: deadlines.upstreamHeadersMs,
+      bodyTimeout: deadlines.upstreamIdleMs,
+    });
+  } catch (cause) {
+    throw unreachable(cause);
+  }
+}
+
+/** An answer that is not 200, as it came. Never returns. */
+export async function refused(response: Dispatcher.ResponseData): Promise<never> {
+  const status = response.statusCode;
+  const message = `The upstream server answered with status ${status}.`;
+  let body: Buffer;
+  try {
+    body = Buffer.from(await response.body.arrayBuffer());
+  } catch (cause) {
+    throw unreachable(cause);
+  }
+  const retryAfter = response.headers['retry-after'];
+  if (status < 400) throw new HttpError(502, 'UPSTREAM', message);
+  throw new HttpError(status, 'UPSTREAM', message, {
+    body,
+    contentType: String(response.headers['content-type'] ?? 'application/json'),
+    ...(typeof retryAfter === 'string' && { retryAfter }),
+  });
+}
+
+export function unreachable(cause: unknown): HttpError {
+  const detail = cause instanceof Error ? cause.message || cause.name : String(cause);
+  return new HttpError(502, 'UPSTREAM', `Connection error: the upstream server did not answer (${detail}).`);
+}

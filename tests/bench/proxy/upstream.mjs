@@ -1,0 +1,39 @@
+/**
+ * A model server that streams a made-up answer: `chunks` pieces, one every `everyMs`, then a tool call. Every piece carries the moment it
+ * was sent (monotonic clock, shared by all processes of a machine). Prints its port.
+ */
+import { createServer } from 'node:http';
+
+const [chunks, everyMs] = process.argv.slice(2).map(Number);
+const now = () => Number(process.hrtime.bigint()) / 1e6;
+
+const chunk = (delta, finish = null) =>
+  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+const call = {
+  tool_calls: [
+    {
+      index: 0,
+      id: `call_${process.pid}`,
+      type: 'function',
+      function: { name: 'bash', arguments: '{"command":"ls -l src && git status --short"}' },
+    },
+  ],
+};
+
+const server = createServer((request, response) => {
+  request.resume().once('end', () => {
+    const got = now();
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    let sent = 0;
+    const timer = setInterval(() => {
+      if (sent++ < chunks) {
+        response.write(chunk({ content: `@${got} ${now()} word` }));
+        return;
+      }
+      clearInterval(timer);
+      response.end(`${chunk(call)}${chunk({}, 'tool_calls')}data: [DONE]\n\n`);
+    }, everyMs);
+    response.once('close', () => clearInterval(timer));
+  });
+});
+server.listen(0, '127.0.0.1', () => console.log(server.address().port));
