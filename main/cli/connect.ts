@@ -3,7 +3,7 @@ import { TackroomError } from '../../contract/errors.js';
 import { connectCommand, disconnectCommand, gatewaySettings } from '../harness/connect.js';
 import { hermesEnvironment } from '../harness/connect-hermes.js';
 import { connectorOf } from '../harness/connectors.js';
-import { probeGateway } from '../harness/test-call.js';
+import { servedModel } from '../harness/test-call.js';
 import { inspectModel } from '../models/inspect.js';
 import { installToken } from '../proxy/token.js';
 import { gatewayPort, keepPort, knownPort } from '../services/gateway-port.js';
@@ -31,9 +31,9 @@ async function contextTokens(options: ConnectCliOptions, baseUrl: string, token:
   if (options.context !== undefined) return wholeNumber('--context', options.context, 1);
   let { model } = options;
   if (model === undefined) {
-    const probed = await probeGateway(baseUrl, token);
-    if (probed.outcome === 'ours' && probed.contextTokens !== null) return probed.contextTokens;
-    if (probed.outcome === 'ours') model = probed.model?.replace(/^tackroom\//, '');
+    const served = await servedModel(baseUrl, token);
+    if (served && (served.contextTokens !== null || served.id === null)) return served.contextTokens;
+    model = served?.id?.replace(/^tackroom\//, '');
   }
   try {
     return inspectModel(await findModel({ ...options, model })).contextLength || null;

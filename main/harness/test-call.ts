@@ -21,9 +21,16 @@ export type TestCall =
   | { outcome: 'failed'; reason: string };
 
 const ErrorBody = z.object({ error: z.object({ message: z.string() }) });
-const ModelList = z.object({
-  data: z.array(z.object({ id: z.string(), max_model_len: z.number().int().positive().optional() })).min(1),
+const Length = z.number().int().positive().optional().catch(undefined);
+/** Each kind of server has its own word for the context length. */
+const ServedModel = z.object({
+  id: z.string(),
+  max_model_len: Length,
+  context_length: Length,
+  context_window: Length,
+  n_ctx: Length,
 });
+const ModelList = z.object({ data: z.array(ServedModel) });
 
 const refused = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 'ECONNREFUSED';
 
@@ -68,8 +75,9 @@ export async function testCall({ baseUrl, modelId, token }: GatewaySettings): Pr
       stream: false,
     });
     if (status === 200) return { outcome: 'arrived', ms: performance.now() - began };
-    if (STRANGE.includes(status)) return { outcome: 'stranger' };
-    return { outcome: 'failed', reason: reasonIn(status, text) };
+    // The server behind the gateway may say so as well.
+    const stranger = STRANGE.includes(status) && (await whoAnswers(new URL(baseUrl).origin, token)) !== 'ours';
+    return stranger ? { outcome: 'stranger' } : { outcome: 'failed', reason: reasonIn(status, text) };
   } catch (error) {
     if (refused(error)) return { outcome: 'nobody' };
     if ((error as Error).name === 'TimeoutError')
@@ -78,20 +86,33 @@ export async function testCall({ baseUrl, modelId, token }: GatewaySettings): Pr
   }
 }
 
-/** Asks who listens, without a word to the model. Never throws. */
-export async function probeGateway(
+/**
+ * Who listens at `origin`: this home's gateway takes its token and no other. Asked below no harness's name, so that nothing
+ * goes on to a server behind it. Never throws.
+ */
+export async function whoAnswers(origin: string, token: string): Promise<'ours' | 'nobody' | 'stranger'> {
+  const status = async (offered: string): Promise<number> =>
+    (await send(`${origin}/v1/models`, offered, LIST_DEADLINE_MS)).status;
+  try {
+    return (await status(token)) === 200 && (await status(`not-${token}`)) === 401 ? 'ours' : 'stranger';
+  } catch (error) {
+    return refused(error) ? 'nobody' : 'stranger';
+  }
+}
+
+/** What is served to a harness; null: no gateway says. `id` is null where several are. Never throws. */
+export async function servedModel(
   baseUrl: string,
   token: string,
-): Promise<
-  { outcome: 'ours'; model: string | null; contextTokens: number | null } | { outcome: 'nobody' | 'stranger' }
-> {
+): Promise<{ id: string | null; contextTokens: number | null } | null> {
   try {
     const { status, text } = await send(`${baseUrl}/models`, token, LIST_DEADLINE_MS);
-    if (status !== 200) return { outcome: 'stranger' };
-    const list = ModelList.safeParse(JSON.parse(text));
-    const served = list.data?.data[0];
-    return { outcome: 'ours', model: served?.id ?? null, contextTokens: served?.max_model_len ?? null };
-  } catch (error) {
-    return { outcome: refused(error) ? 'nobody' : 'stranger' };
+    if (status !== 200) return null;
+    const [model, ...others] = ModelList.parse(JSON.parse(text)).data;
+    if (!model || others.length > 0) return { id: null, contextTokens: null };
+    const { id, max_model_len, context_length, context_window, n_ctx } = model;
+    return { id, contextTokens: max_model_len ?? n_ctx ?? context_length ?? context_window ?? null };
+  } catch {
+    return null;
   }
 }

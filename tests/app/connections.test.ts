@@ -1,5 +1,6 @@
 /** `tackroom connect`, `disconnect` and `doctor` together, with one home and the harnesses of one user. */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -126,6 +127,26 @@ describe('connect on the command line', () => {
     } finally {
       Object.assign(process.env, before);
     }
+  });
+  it('takes the context from the one model that the gateway lists', async () => {
+    const list = (...data: object[]) =>
+      new Promise<{ port: number; close(): void }>((resolve) => {
+        const server = createServer((_request, response) => response.end(JSON.stringify({ data })));
+        server.listen(0, '127.0.0.1', () =>
+          resolve({ port: (server.address() as { port: number }).port, close: () => void server.close() }),
+        );
+      });
+    const context = async (...data: object[]): Promise<string> => {
+      const { port, close } = await list(...data);
+      const { text } = await connect('opencode', { port: String(port), dryRun: true });
+      close();
+      return /"context": (\d+)/.exec(text)?.[1] ?? '';
+    };
+    expect(await context({ id: 'far/model', max_model_len: 40_960 })).toBe('40960');
+    expect(await context({ id: 'far/model', context_length: 50_000 })).toBe('50000');
+    expect(await context({ id: 'far/model' })).toBe('32768');
+    expect(await context({ id: 'far/model', max_model_len: -1 })).toBe('32768');
+    expect(await context({ id: 'a', max_model_len: 99_999 }, { id: 'b' })).toBe('32768');
   });
   it('knows what it can connect', async () => {
     await expect(connect('cursor')).rejects.toMatchObject({

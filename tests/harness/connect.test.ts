@@ -279,6 +279,16 @@ describe('the test call', () => {
     expect(await connect(server.port, 1)).toContain('not the gateway of this home');
     server.close();
   });
+  it('tells a server behind the gateway, which refuses its key, from a stranger', async () => {
+    const server = createServer((request, response) => {
+      const known = request.headers.authorization === 'Bearer tok-1';
+      const status = known && request.url === '/v1/models' ? 200 : 401;
+      request.resume().on('end', () => response.writeHead(status).end('{"error":{"message":"Their key is wrong."}}'));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    expect(await connect((server.address() as AddressInfo).port, 1)).toContain('Their key is wrong.');
+    server.close();
+  });
   it('passes on why there was no answer', async () => {
     const server = await at(503, '{"error":{"message":"The model is loading."}}');
     expect(await connect(server.port, 1)).toContain('The model is loading.');

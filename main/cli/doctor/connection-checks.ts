@@ -6,7 +6,7 @@ import { planUndo } from '../../harness/connect-plan.js';
 import { type ConnectRecord, readRecord } from '../../harness/connect-record.js';
 import type { Connector } from '../../harness/connector.js';
 import { CONNECTORS } from '../../harness/connectors.js';
-import { probeGateway } from '../../harness/test-call.js';
+import { whoAnswers } from '../../harness/test-call.js';
 import { knownPort } from '../../services/gateway-port.js';
 import { type Check, reasonOf } from './check.js';
 
@@ -29,8 +29,7 @@ function tokenOf(home: string): string | null {
 export async function runningGateway(home: string): Promise<number | null> {
   const [port, token] = [knownPort(home), tokenOf(home)];
   if (port === null || token === null) return null;
-  const { outcome } = await probeGateway(`http://127.0.0.1:${port}/v1`, token);
-  return outcome === 'ours' ? port : null;
+  return (await whoAnswers(`http://127.0.0.1:${port}`, token)) === 'ours' ? port : null;
 }
 
 /** Nothing of ours is left in any file, as after an edit by hand. */
@@ -57,9 +56,9 @@ async function judge(name: string, dir: string, record: ConnectRecord, home: str
       detail: `${name} calls port ${port}, this home's gateway listens at ${fixed ?? 'none yet'}`,
       hint: `Run: ${again}`,
     };
-  const { outcome } = await probeGateway(record.baseUrl, token);
-  if (outcome === 'ours') return { detail: `${name} reaches the gateway at port ${port}`, hint: '' };
-  return outcome === 'nobody'
+  const who = await whoAnswers(`http://127.0.0.1:${port}`, token);
+  if (who === 'ours') return { detail: `${name} reaches the gateway at port ${port}`, hint: '' };
+  return who === 'nobody'
     ? {
         detail: `${name} calls port ${port}, where no gateway runs`,
         hint: `Start it: tackroom serve, or give ${name} its own model back: tackroom disconnect ${name}`,
