@@ -57,12 +57,13 @@ function onParentGone(stop: () => Promise<void>): void {
 
 async function start(args: Arguments): Promise<void> {
   const token = installToken(args.home);
+  // Before the thread opens it too: one of them brings the schema up to date.
+  const store = openStore(args.home);
   // Nothing can be acknowledged without it: whoever started the gateway starts it again.
   const settler = new ThreadSettler(args.home, (cause) => {
     process.stderr.write(`${JSON.stringify({ level: 'error', message: `Recording failed: ${cause.message}` })}\n`);
     process.exit(1);
   });
-  const store = openStore(args.home);
   const rpc = new RpcClient(args.engine, 'engine', ENGINE_CONNECT_MS);
   const routes = new StoreRoutes(store);
   let control: RpcServer | undefined;

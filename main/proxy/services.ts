@@ -96,9 +96,10 @@ export interface Deadlines {
 }
 
 export const DEFAULT_DEADLINES: Deadlines = {
-  engineMs: 120_000,
-  upstreamHeadersMs: 120_000,
-  upstreamIdleMs: 120_000,
+  // A long prompt on a small machine takes minutes; harnesses give up by themselves (pi after 5 minutes of silence, hermes after 30).
+  engineMs: 900_000,
+  upstreamHeadersMs: 600_000,
+  upstreamIdleMs: 300_000,
   keepAliveMs: 5_000,
   workerDrainMs: 5_000,
 };

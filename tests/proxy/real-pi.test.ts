@@ -20,13 +20,14 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-function configure(headers: boolean): void {
+function configure(headers: boolean, api = 'openai-completions'): void {
   const agent = join(rig.home, 'agent');
   mkdirSync(agent, { recursive: true });
   const compat = headers ? { sendSessionAffinityHeaders: true, sessionAffinityFormat: 'openai' } : {};
   const provider = {
-    baseUrl: `http://127.0.0.1:${rig.port}/pi/v1`,
-    api: 'openai-completions',
+    // Where it speaks Anthropic's API it adds the version to the path itself.
+    baseUrl: `http://127.0.0.1:${rig.port}/pi${api === 'anthropic-messages' ? '' : '/v1'}`,
+    api,
     apiKey: rig.token,
     compat: { ...compat, supportsStore: false, maxTokensField: 'max_tokens' },
     models: [{ id: 'tackroom/demo', name: 'Tackroom', reasoning: false, contextWindow: 32768, maxTokens: 1024 }],
@@ -124,6 +125,39 @@ describe('pi 1.6', () => {
     expect(existsSync(join(work, 'evil.txt'))).toBe(false);
     expect(rig.store.session.list()).toMatchObject([{ harnessSessionId: null, requests: 2, toolCalls: 3, blocked: 2 }]);
   }, 60_000);
+
+  it.for([
+    ['openai-responses', 'responses'],
+    ['anthropic-messages', 'messages'],
+  ])(
+    'speaks %s: tools run, a blocked call does not, the session is one',
+    { timeout: 60_000 },
+    async ([api, recorded], context) => {
+      context.skip(missing, MISSING);
+      configure(true, api);
+      rig.engine.script(
+        {
+          reasoning: ['I thi', 'nk.'],
+          text: ['I make it.'],
+          calls: [bash('echo made > made.txt'), bash('echo evil > evil.txt')],
+        },
+        { text: ['Made.'] },
+      );
+      const run = await runPi('Make the file.');
+      expect([run.code, finalText(run)]).toEqual([0, 'Made.']);
+      expect(readFileSync(join(work, 'made.txt'), 'utf8')).toBe('made\n');
+      expect(existsSync(join(work, 'evil.txt'))).toBe(false);
+      expect(rig.store.session.list()).toMatchObject([{ requests: 2, toolCalls: 2, blocked: 1 }]);
+      expect(rig.store.request.list().map((request) => request.api)).toEqual([recorded, recorded]);
+      // What pi sends back in the second turn is read as what it was served in the first.
+      expect(rig.engine.asked[1]!.messages.at(-2)).toMatchObject({
+        role: 'assistant',
+        content: expect.stringContaining('I make it.') as string,
+        tool_calls: [{ function: { name: 'bash' } }],
+      });
+      expect(rig.engine.asked[1]!.messages.at(-1)).toMatchObject({ role: 'tool' });
+    },
+  );
 
   it('asks again after the engine was gone, but not after a permanent error', async (context) => {
     context.skip(missing, MISSING);
