@@ -34,9 +34,9 @@ export class EngineClient implements Engine {
     return tokens;
   }
 
-  async modelId(): Promise<string> {
-    const status = await this.rpc.call<EngineStatus>('status', {}, { timeoutMs: STATUS_TIMEOUT_MS });
-    return status.model.id;
+  async model(): Promise<{ id: string; contextLength: number }> {
+    const { model } = await this.rpc.call<EngineStatus>('status', {}, { timeoutMs: STATUS_TIMEOUT_MS });
+    return { id: model.id, contextLength: model.contextLength };
   }
 
   #chat(params: ChatParams, { signal, timeoutMs, onDelta }: EngineCallOptions): Promise<ChatResult> {

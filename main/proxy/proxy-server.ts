@@ -134,12 +134,14 @@ export class ProxyServer {
   }
 
   async #models(response: ServerResponse): Promise<void> {
-    const id = await this.services.engine.modelId();
+    const { id, contextLength } = await this.services.engine.model();
     const model = {
       id: id.startsWith('tackroom/') ? id : `tackroom/${id}`,
       object: 'model',
       created: 0,
       owned_by: 'tackroom',
+      // Where vLLM says it, and hermes looks for it.
+      max_model_len: contextLength,
     };
     response
       .writeHead(200, { 'content-type': 'application/json' })

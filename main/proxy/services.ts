@@ -44,7 +44,8 @@ export interface Engine {
   chat(params: ChatParams, options: EngineCallOptions): Promise<ChatResult>;
   /** Tokens of a prompt. */
   count(params: Pick<ChatParams, 'messages' | 'tools'>): Promise<number>;
-  modelId(): Promise<string>;
+  /** `contextLength` in tokens. */
+  model(): Promise<{ id: string; contextLength: number }>;
 }
 
 /** Another server that plays the model. */

@@ -84,7 +84,7 @@ describeSandbox('the repair session', (driver) => {
       settler: new DirectSettler(recorder, { checkResponse }),
       messages: recorder.messages,
       blockedNotice,
-      engine: { chat: noEngine, count: noEngine, modelId: noEngine },
+      engine: { chat: noEngine, count: noEngine, model: noEngine },
       routes: new StoreRoutes(store),
       deadlines: DEFAULT_DEADLINES,
       onRecorded: () => undefined,

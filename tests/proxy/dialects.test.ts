@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TackroomError } from '../../contract/errors.js';
 import { idsOf } from './fake-engine.js';
-import { BASH, type Reply, type Rig, startRig } from './support.js';
+import { BASH, http, type Reply, type Rig, startRig } from './support.js';
 
 let rig: Rig;
 beforeEach(async () => {
@@ -256,6 +256,14 @@ describe('Responses', () => {
       response: { status: 'failed' },
     });
     rig.engine.script({ error: new TackroomError('CONTEXT_FULL', 'Too long.') });
+  });
+});
+
+it('lists its model with the length of its context', async () => {
+  const reply = await http({ port: rig.port }, 'GET', '/pi/v1/models', null, { authorization: `Bearer ${rig.token}` });
+  expect(JSON.parse(reply.text)).toMatchObject({
+    object: 'list',
+    data: [{ id: 'tackroom/demo', max_model_len: 4096 }],
   });
 });
 

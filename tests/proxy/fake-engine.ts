@@ -104,6 +104,11 @@ export async function startFakeEngine(folder: string): Promise<FakeEngine> {
     return { hash: 'new', rank: 8, alpha: 16 };
   };
   const count = (params: Pick<ChatParams, 'messages'>): { tokens: number } => ({ tokens: idsOf(params).length });
-  server = await serveRpc(path, { chat, count, status: () => ({ model: { id: 'demo' } }), 'adapter.load': load });
+  server = await serveRpc(path, {
+    chat,
+    count,
+    status: () => ({ model: { id: 'demo', contextLength: 4096 } }),
+    'adapter.load': load,
+  });
   return engine;
 }
