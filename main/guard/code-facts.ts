@@ -1,4 +1,5 @@
 /** Facts about source text an interpreter is told to run: shell it starts, files it writes, hosts it contacts. */
+import { foldStrings, strings } from './constant-folding.js';
 import { urlHosts } from './hosts.js';
 
 export interface CodeFacts {
@@ -10,6 +11,12 @@ export interface CodeFacts {
   /** Every literal that looks like a path. */
   paths: string[];
   hosts: string[];
+  /** Files it imports or executes. */
+  runs: string[];
+  /** Links it makes: name, target. */
+  links: [string, string][];
+  /** The text with constant expressions folded, nothing added. */
+  folded: string;
 }
 
 const MAX_CODE = 200_000;
@@ -21,13 +28,17 @@ const STARTS_SHELL =
   /os\.system|os\.popen|subprocess|getoutput|check_output|child_process|execSync|exec\(|spawn|system\(|Popen|`|pty\.|qx/;
 const NETWORK =
   /urllib|urlopen|requests\b|httpx|aiohttp|http\.client|\bsocket\b|ftplib|smtplib|fetch\s*\(|axios|https?\.(?:get|request)|\bgot\s*\(|undici|Net::HTTP|LWP|open-uri|URI\.open|XMLHttpRequest|WebSocket|tls\.connect|net\.connect|git clone|curl|wget/;
+const LINK = /\b(?:sym)?link(?:Sync)?\s{0,4}\(\s{0,4}(["'])([^"'\n]{1,400})\1\s{0,4},\s{0,4}(["'])([^"'\n]{1,400})\3/g;
 const HOST_ARGUMENT =
   /(?:create_connection|connect|HTTPS?Connection|FTP|gethostbyname|getaddrinfo)\s*\(\s*\(?\s*['"]([\w.-]{3,253})['"]/g;
 
 export function codeFacts(source: string): CodeFacts {
   const text = foldStrings(source.slice(0, MAX_CODE));
-  const literals = [...text.matchAll(LITERAL)].map((m) => unescapeLiteral(m[1] ?? m[2] ?? m[3] ?? ''));
-  const decoded = literals.map(decodeBase64).filter((value) => value !== null);
+  const found = literalsOf(text);
+  const raw = source.slice(0, MAX_CODE);
+  // Folding works on the outer text; what stands escaped inside a literal is read from the text as it was.
+  const literals = text === raw ? found : [...new Set([...found, ...literalsOf(raw)])];
+  const decoded = literals.flatMap(decodings);
   const paths = literals.filter(
     (value) => /^[~./]|^[\w.-]+\.[\w.]{1,8}$|\//.test(value) && value.length < 1000 && !value.includes('\n'),
   );
@@ -44,49 +55,31 @@ export function codeFacts(source: string): CodeFacts {
     writes: WRITES.test(text) ? paths : [],
     paths,
     hosts: [...hosts],
+    runs: runsOf(text, paths),
+    links: [...text.matchAll(LINK)].map((m): [string, string] => [m[4]!, m[2]!]),
+    folded: text,
   };
 }
 
-/** Joins `"a" + "b"`, `".".join([...])`, `os.path.join(...)` and names bound to one literal. Three rounds are enough. */
-function foldStrings(source: string): string {
-  const bound = new Map<string, string>();
-  let text = source;
-  for (let round = 0; round < 3; round++) {
-    const before = text;
-    text = text
-      .replace(
-        /(["'])([^"'\\\n]{0,20})\1\s*\.join\(\s*[[(]([^\])\n]{0,500})[\])]\s*,?\s*\)/g,
-        (_, q: string, glue: string, list: string) => q + strings(list).join(glue) + q,
-      )
-      .replace(
-        /\[([^\]\n]{1,500})\]\s{0,4}\.join\(\s{0,4}(["'])([^"'\\\n]{0,20})\2\s{0,4}\)/g,
-        (_, list: string, q: string, glue: string) => q + strings(list).join(glue) + q,
-      )
-      .replace(
-        /os\.sep\.join\(\s{0,4}[[(]([^\])\n]{0,500})[\])]\s{0,4}\)/g,
-        (_, list: string) => `"${strings(list).join('/')}"`,
-      )
-      .replace(/os\.path\.join\(([^()\n]{0,500})\)/g, (all, list: string) =>
-        /^\s*['"]/.test(list) ? `"${strings(list).join('/')}"` : all,
-      )
-      .replace(/(?<=[^\\])(["'])[ \t]*\+[ \t]*[bfru]?\1/g, '');
-    for (const match of text.matchAll(
-      /(?:^|[\s;(])(?:const |let |var )?([A-Za-z_]\w{0,40})[ \t]*=[ \t]*(["'])([^"'\\\n]{1,300})\2(?=\s*(?:[;\n)]|$))/g,
-    ))
-      if (bound.size < 200) bound.set(match[1]!, match[3]!);
-    if (bound.size > 0)
-      text = text
-        .replace(/(["'])[ \t]*\+[ \t]*([A-Za-z_]\w{0,40})\b(?![(.[])/g, (all, q: string, name: string) =>
-          bound.has(name) ? `${bound.get(name)}${q}` : all,
-        )
-        .replace(/\{([A-Za-z_]\w{0,40})\}/g, (all, name: string) => bound.get(name) ?? all);
-    if (text === before || text.length > 2 * MAX_CODE) break;
-  }
-  return text;
+/** Names a file that is run: `exec(open(p).read())`, `import name`, `require('./x')`. */
+function runsOf(text: string, paths: string[]): string[] {
+  const modules = [
+    ...text.matchAll(/^\s{0,40}(?:import|from)\s{1,4}([A-Za-z_][\w.]{0,80})|(?<=;\s?)import\s([A-Za-z_][\w.]{0,80})/gm),
+  ].map((m) => `${(m[1] ?? m[2])!.replaceAll('.', '/')}.py`);
+  const direct = /\b(?:exec|eval|runpy|compile|require|import|load|source|do)\b/.test(text) ? paths : [];
+  return [...modules.slice(0, 50), ...direct.slice(0, 50)];
 }
 
-function strings(list: string): string[] {
-  return [...list.matchAll(/(["'])((?:(?!\1)[^\\\n])*)\1/g)].map((m) => m[2]!);
+function literalsOf(text: string): string[] {
+  return [...text.matchAll(LITERAL)].map((m) => unescapeLiteral(m[1] ?? m[2] ?? m[3] ?? ''));
+}
+
+/** Text behind base64, hex or reversed spelling, where it is printable. */
+function decodings(value: string): string[] {
+  const found = [decodeBase64(value)];
+  if (value.length >= 12 && value.length % 2 === 0 && /^[0-9a-f]+$/i.test(value))
+    found.push(Buffer.from(value, 'hex').toString('utf8'));
+  return found.filter((text): text is string => text !== null && /^[\t\n\r -~]+$/.test(text));
 }
 
 /** `["bash", "-c", "rm x"]` -> the words, quoted again. */

@@ -1,6 +1,9 @@
 /** The conversation before the new answer: who vouches for a host, and which files the model wrote itself. */
 import type { ChatMessage } from '../engine/protocol.js';
+import { IMPLICIT_FILES } from './build-scripts.js';
 import { isLocalHost, mentionsHost } from './hosts.js';
+import { parseObject } from './json-object.js';
+import { ModelFiles } from './model-files.js';
 import { readCall } from './surface.js';
 import type { GuardInput } from './types.js';
 
@@ -11,6 +14,12 @@ export type Vouching =
   | 'second-hand';
 
 const MAX_HISTORY_CALLS = 200;
+const MAX_HISTORY_TEXT = 100_000;
+const WRITES_SOMETHING = /write|edit|create|patch|>|tee|cat|base64|printf|echo|ln |symlink/;
+const LINKS = /\bln\b|symlink/;
+/** Anything with a name and an ending, and the names without one that runners know. */
+const FILE_NAME = /[\w.-]{1,80}\.\w{1,8}\b|\b(?:GNUm|M|m)akefile\b|\b[Jj]ustfile\b|(?<=\/)\w[\w-]{2,40}\b/g;
+const MAY_RUN_CODE = /python|import |-m /;
 
 interface Spoken {
   role: ChatMessage['role'];
@@ -43,18 +52,30 @@ export class Conversation {
     return secondHand ? 'second-hand' : 'no';
   }
 
-  /** Text of files that earlier calls wrote and that `hint` (the new calls' text) names; newest wins. */
-  filesNamedIn(hint: string): Map<string, string> {
-    const files = new Map<string, string>();
+  /** Files and links that earlier calls made and that `hint` (the new calls' text) names; the newest text wins. */
+  filesNamedIn(hint: string): ModelFiles {
+    const files = new ModelFiles();
     this.#read();
+    const implicit = Object.entries(IMPLICIT_FILES)
+      .filter(([program]) => hint.includes(program))
+      .flatMap(([, names]) => names);
+    const code = MAY_RUN_CODE.test(hint);
     for (const { name, text } of [...this.#callArguments.values()].slice(-MAX_HISTORY_CALLS)) {
-      if (!/write|edit|create|patch|>|tee|cat|base64|printf|echo/.test(name + text)) continue;
-      const names = text.match(/[\w-]{2,80}\.(?:sh|py|js|mjs|ts|pl|rb|b64|txt|bin|dat|cfg|mk)\b|\bMakefile\b/g) ?? [];
-      if (!names.some((file) => hint.includes(file))) continue;
-      const args = parseObject(text);
+      if (!WRITES_SOMETHING.test(name) && !WRITES_SOMETHING.test(text)) continue;
+      const names: string[] = text.slice(0, MAX_HISTORY_TEXT).match(FILE_NAME) ?? [];
+      const wanted =
+        LINKS.test(text) ||
+        names.some(
+          (file) =>
+            implicit.includes(file) ||
+            hint.includes(file) ||
+            (code && file.endsWith('.py') && hint.includes(file.slice(0, -3))),
+        );
+      const args = wanted ? parseObject(text) : null;
       if (!args) continue;
-      for (const { path, content } of readCall(name, args, files).writes)
-        if (content !== null) files.set(path, content);
+      const surface = readCall(name, args, files);
+      for (const { path, content } of surface.writes) if (content !== null) files.set(path, content);
+      for (const [path, target] of surface.links) files.link(path, target);
     }
     return files;
   }
@@ -91,16 +112,4 @@ export class Conversation {
 export function textOf(content: ChatMessage['content']): string {
   if (typeof content === 'string') return content;
   return Array.isArray(content) ? content.map((part) => part.text ?? '').join('\n') : '';
-}
-
-/** A JSON object, or null. */
-export function parseObject(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value !== null && typeof value === 'object' && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null;
-  } catch {
-    return null;
-  }
 }

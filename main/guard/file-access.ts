@@ -1,5 +1,7 @@
 /** Which files a simple command reads and writes, by what its program does with its words. */
 import { programOf, unwrap } from './interpret.js';
+import type { ModelFiles } from './model-files.js';
+import { patchedPaths } from './patch-text.js';
 import type { Command } from './shell.js';
 import { normalizePath } from './shell-scope.js';
 import { staticOutput } from './static-output.js';
@@ -37,15 +39,50 @@ const NO_FILES = new Set([
 /** The last plain word is the target, the ones before it are read. */
 const COPIES = new Set(['cp', 'mv', 'install', 'rsync', 'ln']);
 /** Every plain word is changed. */
-const CHANGES = new Set(['tee', 'touch', 'rm', 'truncate', 'chmod', 'chown', 'unlink', 'shred', 'mkdir', 'rmdir']);
+const CHANGES = new Set([
+  'tee',
+  'touch',
+  'rm',
+  'truncate',
+  'chmod',
+  'chown',
+  'unlink',
+  'shred',
+  'mkdir',
+  'rmdir',
+  'ed',
+  'ex',
+  'sponge',
+  'setfacl',
+  'chattr',
+  'mkfifo',
+  'mknod',
+  'umount',
+  'pico',
+  'nano',
+]);
 /** The first plain word is a pattern or a program text, not a file. */
 const PATTERN_FIRST = new Set(['grep', 'egrep', 'fgrep', 'rg', 'ag', 'sed', 'awk', 'gawk', 'jq', 'perl', 'tr']);
+/** Programs that write the file named after a flag. */
+const OUTPUT_FLAG: Record<string, RegExp> = {
+  sort: /^(?:-o|--output)$/,
+  openssl: /^-out$/,
+  gcc: /^-o$/,
+  cc: /^-o$/,
+  'g++': /^-o$/,
+  clang: /^-o$/,
+  go: /^-o$/,
+  jq: /^-o$/,
+  pandoc: /^(?:-o|--output)$/,
+  ffmpeg: /^-y$/,
+  script: /^-[aqf]*$/,
+};
 const WRITE_REDIRECT = /^(?:>|>>|>\||&>|&>>|<>)$/;
 
-export function fileAccess(command: Command, files: ReadonlyMap<string, string>): FileAccess {
+export function fileAccess(command: Command, files: ModelFiles): FileAccess {
   const argv = unwrap(command.argv);
   const program = programOf(argv);
-  const at = (path: string): string => normalizePath(path, command.cwd);
+  const at = (path: string): string => files.resolve(normalizePath(path, command.cwd));
   const reads: string[] = [];
   const writes: Write[] = [];
   const add = (path: string | undefined, content: string | null = null): void => {
@@ -68,24 +105,40 @@ export function fileAccess(command: Command, files: ReadonlyMap<string, string>)
   else if (COPIES.has(program)) {
     const target = flagValue(argv, /^(?:-t|--target-directory)$/) ?? words.at(-1);
     reads.push(...words.slice(0, -1).map(at));
-    if (program === 'mv') for (const word of words) add(word);
-    else add(target);
+    if (program === 'mv') for (const word of words.slice(0, -1)) add(word);
+    add(target, words.length === 2 ? (files.get(at(words[0]!)) ?? null) : null);
     if (target && words.length > 1)
       for (const word of words.slice(0, -1)) add(`${target}/${word.split('/').at(-1)}`, files.get(at(word)) ?? null);
+    if (program === 'ln' && target && words[0] && argv.some((word) => /^-[a-zA-Z]*s|^--symbolic/.test(word)))
+      files.link(
+        normalizePath(target, command.cwd),
+        normalizePath(words[0], words[0].startsWith('/') ? '' : command.cwd),
+      );
   } else if (CHANGES.has(program))
     for (const word of words) add(word, program === 'tee' ? command.from && staticOutput(command.from, files) : null);
-  else if (
+  else if (program === 'mount') {
+    if (argv.some((word) => /^(?:--bind|--rbind|-o)$/.test(word))) add(words.at(-1));
+  } else if (program === 'find') {
+    if (argv.includes('-delete')) add(words[0]);
+    add(flagValue(argv, /^-fprintf?$/));
+  } else if (program === 'git') {
+    if (argv[1] === 'apply' || argv[1] === 'am') for (const path of patchOf(command, files, /^-p(\d)$/, 1)) add(path);
+  } else if (program === 'vim' || program === 'vi' || program === 'nvim') {
+    if (argv.some((word) => /^(?:-c|-es|-s|\+.*)$/.test(word))) for (const word of words) add(word);
+  } else if (
     program === 'patch' ||
     ((program === 'sed' || program === 'perl' || program === 'awk' || program === 'gawk') && inPlace)
   ) {
     for (const word of program === 'patch' ? words : words.slice(argv.some((w) => /^-[a-z]*e$/.test(w)) ? 0 : 1))
       add(word);
+    if (program === 'patch') for (const path of patchOf(command, files, /^(?:-p|--strip=)(\d)$/, null)) add(path);
   } else if (
     (program === 'curl' && flagValue(argv, /^(?:-o|--output)$/)) ||
     (program === 'wget' && flagValue(argv, /^(?:-O|-qO|--output-document)$/))
   ) {
     add(flagValue(argv, /^(?:-o|--output|-O|-qO|--output-document)$/));
-  } else if ((program === 'tar' || program === 'unzip') && flagValue(argv, /^(?:-C|-d|--directory)$/))
+  } else if (OUTPUT_FLAG[program] && flagValue(argv, OUTPUT_FLAG[program])) add(flagValue(argv, OUTPUT_FLAG[program]));
+  else if ((program === 'tar' || program === 'unzip') && flagValue(argv, /^(?:-C|-d|--directory)$/))
     add(flagValue(argv, /^(?:-C|-d|--directory)$/));
 
   if (!NO_FILES.has(program)) {
@@ -98,6 +151,23 @@ export function fileAccess(command: Command, files: ReadonlyMap<string, string>)
     if (argv[0]?.includes('/')) reads.push(at(argv[0]));
   }
   return { reads, writes };
+}
+
+/** Files that the diff changes which `command` gets on stdin or as its argument. */
+function patchOf(command: Command, files: ModelFiles, flag: RegExp, strip: number | null): string[] {
+  const argv = unwrap(command.argv);
+  const given = argv.map((word) => flag.exec(word)?.[1]).find((digit) => digit !== undefined);
+  const folder = flagValue(argv, /^(?:-d|--directory)$/) ?? '';
+  const input =
+    flagValue(argv, /^(?:-i|--input)$/) ?? command.redirects.find((r) => r.op === '<')?.target ?? argv.slice(2).at(-1);
+  const text =
+    command.stdin ??
+    (command.from && staticOutput(command.from, files)) ??
+    (input === undefined ? null : files.get(normalizePath(input, command.cwd)));
+  if (!text) return [];
+  return patchedPaths(text, given === undefined ? strip : Number(given)).map((path) =>
+    normalizePath(path, folder || undefined),
+  );
 }
 
 function flagValue(argv: string[], flag: RegExp): string | undefined {

@@ -4,7 +4,9 @@
  * unless handed in; see `judge.ts`). Pure: the same input gives the same verdicts; nothing is kept between calls.
  */
 import type { VerdictKind } from '../../contract/records.js';
-import { Conversation, parseObject } from './conversation.js';
+import { Conversation } from './conversation.js';
+import { parseObject } from './json-object.js';
+import type { ModelFiles } from './model-files.js';
 import { builtInRules, type Rule } from './rules.js';
 import { readCall, type Surface } from './surface.js';
 import { type CallVerdict, type Finding, type GuardInput, type SampledCall, SEVERITIES } from './types.js';
@@ -16,7 +18,7 @@ const SUSPICIOUS_FROM = SEVERITIES.indexOf('low');
 export function checkResponse(input: GuardInput, rules: readonly Rule[] = builtInRules()): CallVerdict[] {
   const conversation = new Conversation(input.request);
   const hint = input.toolCalls.map((call) => call.arguments).join('\n');
-  let files: Map<string, string> | undefined;
+  let files: ModelFiles | undefined;
   return input.toolCalls.map((call) => {
     const start = performance.now();
     files ??= conversation.filesNamedIn(hint);
@@ -36,7 +38,7 @@ function checkCall(
   call: SampledCall,
   input: GuardInput,
   conversation: Conversation,
-  files: Map<string, string>,
+  files: ModelFiles,
   rules: readonly Rule[],
 ): Decision {
   const declared = (input.request.tools ?? []).some((tool) => tool.function.name === call.name);
@@ -45,7 +47,7 @@ function checkCall(
   if (!args) return refuse('stage1.arguments', 'arguments are not valid JSON');
 
   const surface = readCall(call.name, args, files);
-  for (const { path, content } of surface.writes) if (content !== null && files.size < 500) files.set(path, content);
+  for (const { path, content } of surface.writes) if (content !== null) files.set(path, content);
   const findings: Finding[] = [];
   for (const host of new Set(surface.hosts)) {
     const vouching = conversation.vouches(host);

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { TackroomError } from '../../contract/errors.js';
 import { packageRoot } from '../../native/addon.js';
+import { hostsFile } from './hosts-file.js';
 import { installLure } from './install-lure.js';
+import { guardianKill } from './process-attack.js';
 import type { Surface } from './surface.js';
 import { type Finding, type GuardInput, SEVERITIES } from './types.js';
 
@@ -62,6 +64,8 @@ export function builtInRules(): Rule[] {
   builtIn ??= [
     ...parseRules(readFileSync(join(packageRoot(), 'resources', 'guard', 'rules.json'), 'utf8'), 'rules.json'),
     installLure,
+    guardianKill,
+    hostsFile,
   ];
   return builtIn;
 }

@@ -5,21 +5,16 @@ export interface Scope {
   cwd: string;
   /** Characters that variables may still expand to. */
   room: number;
+  /** Which word of each `for` loop is taken: the script is read once per word. */
+  pick: number;
+  /** Words of the longest `for` loop seen. */
+  loopWords: number;
 }
 
 const MAX_VALUE = 4000;
 
 export function assign(scope: Scope, name: string, value: string): void {
   if (scope.variables.size < 500) scope.variables.set(name, value.slice(0, MAX_VALUE));
-}
-
-/** `$X`, `${X}`, `${X:-default}`; an unknown variable stays as it is written, so that rules can see its name. */
-export function expandVariable(written: string, scope: Scope): string {
-  if (scope.room <= 0) return '';
-  const [, name = '', fallback] = /^\$\{?([A-Za-z_]\w*|.)(?:\}$|:?-(.*)\}$|$)/s.exec(written) ?? [];
-  const value = scope.variables.get(name) ?? fallback ?? written;
-  scope.room -= value.length;
-  return value;
 }
 
 /** Absolute where possible; `//`, `/./` and `/x/../` folded. */

@@ -2,7 +2,8 @@
  * Splits POSIX shell text into tokens without running it: quotes, escapes, variables of known value, substitutions,
  * heredocs. Good enough to say what a command names; the text is never executed. One pass, bounded by `ShellLimits`.
  */
-import { expandVariable, type Scope } from './shell-scope.js';
+import { expandVariable } from './shell-parameters.js';
+import type { Scope } from './shell-scope.js';
 
 export type Token =
   /** `quoted`: some part stood in quotes, so it is no keyword. */
@@ -10,8 +11,9 @@ export type Token =
   | { kind: 'operator'; text: string }
   | { kind: 'redirect'; op: string; heredoc?: string };
 
-/** Called with the inner text of `$(…)`, backticks and `<(…)`; answers what it prints, '' when unknown. */
-export type Substitute = (script: string) => string;
+/** Called with the inner text of `$(…)`, backticks and `<(…)`; answers what it prints ('' when unknown), or for
+ * `file` the path under which a program would read it. */
+export type Substitute = (script: string, as: 'text' | 'file') => string;
 
 const OPERATORS = ['&&', '||', ';;', '|&', ';', '|', '&', '(', ')', '\n'];
 const REDIRECT = /(?:\d{0,3}|&)(?:<<<|<<-|<<|>>|>\||>&|<&|<>|&>>|&>|>|<)/y;
@@ -126,8 +128,7 @@ export class ShellLexer {
       } else if (c === '$' || c === '`') out += this.#dollar();
       else if ((c === '<' || c === '>') && text[this.#at + 1] === '(') {
         this.#at++;
-        this.substitute(this.#parenthesised());
-        out += '/dev/fd/63';
+        out += this.substitute(this.#parenthesised(), 'file');
       } else if (' \t\r\n;|&()<>'.includes(c)) break;
       else {
         out += c;
@@ -166,12 +167,12 @@ export class ShellLexer {
       const end = text.indexOf('`', this.#at + 1);
       const inner = text.slice(this.#at + 1, end < 0 ? undefined : end);
       this.#at = end < 0 ? text.length : end + 1;
-      return this.substitute(inner.replaceAll('\\`', '`'));
+      return this.substitute(inner.replaceAll('\\`', '`'), 'text');
     }
     const next = text[this.#at + 1];
     if (next === '(') {
       this.#at++;
-      return this.substitute(this.#parenthesised());
+      return this.substitute(this.#parenthesised(), 'text');
     }
     if (next === "'") {
       const match = /\$'((?:[^'\\]|\\[\s\S]){0,20000})'?/y;

@@ -1,5 +1,7 @@
 /** Reads a shell script into flat simple commands, substitutions and subshells included. Nothing is executed. */
 
+import { expandBraces } from './brace-expansion.js';
+import type { ModelFiles } from './model-files.js';
 import { assign, normalizePath, type Scope } from './shell-scope.js';
 import { ShellLexer } from './shell-words.js';
 import { staticOutput } from './static-output.js';
@@ -33,7 +35,7 @@ export interface ShellContext {
   budget: Budget;
   depth: number;
   /** Files whose text the model wrote itself, by path. */
-  files: ReadonlyMap<string, string>;
+  files: ModelFiles;
 }
 
 const KEYWORDS = new Set([
@@ -61,13 +63,18 @@ export function parseShell(script: string, context: ShellContext): Command[] {
   const out: Command[] = [];
   budget.characters -= script.length;
   if (depth > MAX_DEPTH || budget.characters < 0) return out;
-  const lexer = new ShellLexer(script, scope, (text) => {
+  let substitutions = 0;
+  const lexer = new ShellLexer(script, scope, (text, as) => {
     const inner: Scope = { ...scope };
     const nested = parseShell(text, { ...context, depth: depth + 1, scope: inner });
     scope.room = inner.room;
     out.push(...nested);
     const last = nested.at(-1);
-    return (last && staticOutput(last, files))?.replace(/\n+$/, '') ?? '';
+    const output = last && staticOutput(last, files);
+    if (as === 'text') return output?.replace(/\n+$/, '') ?? '';
+    const path = `/dev/fd/${63 - (substitutions++ % 50)}`;
+    if (output) files.set(path, output);
+    return path;
   });
 
   let current = emptyCommand(scope.cwd);
@@ -81,7 +88,7 @@ export function parseShell(script: string, context: ShellContext): Command[] {
       current.stdin !== null;
     if (real && budget.commands-- > 0) {
       out.push(current);
-      followScope(current, scope);
+      followScope(current, scope, files);
     }
     piped = operator === '|' || operator === '|&' ? (real ? current : piped) : null;
     current = emptyCommand(scope.cwd);
@@ -108,13 +115,17 @@ export function parseShell(script: string, context: ShellContext): Command[] {
       current.stdin = token.text;
       redirect = null;
     } else if (redirect) {
-      current.redirects.push({ op: redirect, target: token.text });
+      for (const target of token.quoted ? [token.text] : expandBraces(token.text))
+        current.redirects.push({ op: redirect, target });
       redirect = null;
     } else if (current.argv.length === 0 && !token.quoted && KEYWORDS.has(token.text)) continue;
     else {
       const pair = current.argv.length === 0 ? /^([A-Za-z_]\w*)\+?=([\s\S]*)$/.exec(token.text) : null;
       if (pair) current.assignments.push([pair[1]!, pair[2]!]);
-      else if (current.argv.length < 2000) current.argv.push(token.text);
+      else if (current.argv.length < 2000)
+        current.argv.push(
+          ...(token.quoted && !/[\w/]\{|\}[\w/]/.test(token.text) ? [token.text] : expandBraces(token.text)),
+        );
     }
   }
   finish('\n');
@@ -126,7 +137,7 @@ function emptyCommand(cwd: string): Command {
 }
 
 /** Assignments, `export`, `cd` and the first value of a `for` loop change what later words mean. */
-function followScope(command: Command, scope: Scope): void {
+function followScope(command: Command, scope: Scope, files: ModelFiles): void {
   const [program, ...rest] = command.argv;
   if (program === undefined) for (const [name, value] of command.assignments) assign(scope, name, value);
   if (program === 'export' || program === 'declare' || program === 'local' || program === 'readonly')
@@ -134,7 +145,27 @@ function followScope(command: Command, scope: Scope): void {
       const at = word.indexOf('=');
       if (at > 0) assign(scope, word.slice(0, at), word.slice(at + 1));
     }
-  if (program === 'for' && rest[1] === 'in' && rest[2] !== undefined) assign(scope, rest[0]!, rest[2]);
+  if ((program === 'for' || program === 'select') && rest[1] === 'in' && rest[2] !== undefined) {
+    const words = rest.slice(2);
+    scope.loopWords = Math.max(scope.loopWords, words.length);
+    assign(scope, rest[0]!, words[Math.min(scope.pick, words.length - 1)]!);
+  }
+  if (program === 'set' && rest.includes('--'))
+    for (const [i, word] of rest.slice(rest.indexOf('--') + 1).entries()) {
+      assign(scope, String(i + 1), word);
+      if (i === 0) {
+        assign(scope, '@', rest.slice(1).join(' '));
+        assign(scope, '*', rest.slice(1).join(' '));
+      }
+    }
+  if (program === 'printf' && rest[0] === '-v' && rest[1] !== undefined)
+    assign(scope, rest[1], staticOutput({ ...command, argv: ['printf', ...rest.slice(2)] }, files) ?? '');
+  if ((program === 'read' || program === 'mapfile' || program === 'readarray') && rest.length > 0) {
+    const text = command.stdin ?? (command.from && staticOutput(command.from, files));
+    const names = rest.filter((word) => !word.startsWith('-'));
+    const words = text?.trim().split(names.length > 1 ? /\s+/ : /\n/) ?? [];
+    for (const [i, name] of names.entries()) if (words[i] !== undefined) assign(scope, name, words[i]!);
+  }
   if ((program === 'cd' || program === 'pushd') && rest.length > 0) {
     const target = rest.filter((word) => !word.startsWith('-')).at(0);
     if (target !== undefined) scope.cwd = normalizePath(target, scope.cwd);

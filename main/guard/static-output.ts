@@ -1,11 +1,13 @@
 /** What a command surely prints, where that can be told without running it: `echo`, `printf`, decoders of such text. */
+import type { ModelFiles } from './model-files.js';
 import type { Command } from './shell.js';
 import { normalizePath } from './shell-scope.js';
+import { cut, decoded, printedLiteral, substitute, textOf, translate } from './text-filters.js';
 
 const MAX_OUTPUT = 100_000;
 
 /** The output of `command` with everything piped into it, or null when it cannot be told. */
-export function staticOutput(command: Command, files: ReadonlyMap<string, string>, depth = 0): string | null {
+export function staticOutput(command: Command, files: ModelFiles, depth = 0): string | null {
   if (depth > 12) return null;
   const [program = '', ...args] = command.argv;
   const plain = args.filter((arg) => !/^-[A-Za-z-]/.test(arg));
@@ -15,6 +17,8 @@ export function staticOutput(command: Command, files: ReadonlyMap<string, string
   };
   const input = (): string | null =>
     (command.from ? staticOutput(command.from, files, depth + 1) : command.stdin) ?? file();
+  const pipedOnly = (): string | null =>
+    command.from ? staticOutput(command.from, files, depth + 1) : (command.stdin ?? file());
   switch (program.split('/').at(-1)) {
     case 'echo': {
       const words = args[0] !== undefined && /^-[neE]+$/.test(args[0]) ? args.slice(1) : args;
@@ -33,13 +37,36 @@ export function staticOutput(command: Command, files: ReadonlyMap<string, string
           .map((line) => [...line].reverse().join(''))
           .join('\n'),
       );
+    case 'tac':
+      return mapText(input(), (text) => text.trimEnd().split('\n').reverse().join('\n'));
+    case 'head':
+    case 'tail':
+      return input();
+    case 'tr':
+      return mapText(pipedOnly(), (text) => translate(text, args));
+    case 'sed':
+      return mapText(command.from || command.stdin !== null ? pipedOnly() : null, (text) => substitute(text, args));
+    case 'cut':
+      return mapText(pipedOnly(), (text) => cut(text, args));
+    case 'gunzip':
+    case 'zcat':
+    case 'gzip':
+    case 'base32':
+    case 'openssl':
+      return decoded(program.split('/').at(-1)!, args, pipedOnly());
+    case 'python':
+    case 'python3':
+    case 'node':
+    case 'perl':
+    case 'ruby':
+      return printedLiteral(args);
     case 'base64':
       return args.some((arg) => /^(?:-d|-D|--decode|-di|-id)$/.test(arg))
-        ? mapText(input(), (text) => Buffer.from(text, 'base64').toString('utf8'))
+        ? mapText(input(), (text) => textOf(Buffer.from(text, 'base64')))
         : null;
     case 'xxd':
       return args.includes('-r') || args.includes('-rp')
-        ? mapText(input(), (text) => Buffer.from(text.replace(/\s/g, ''), 'hex').toString('utf8'))
+        ? mapText(input(), (text) => textOf(Buffer.from(text.replace(/\s/g, ''), 'hex')))
         : null;
     default:
       return null;

@@ -6,9 +6,13 @@ import { codeFacts } from './code-facts.js';
 import { commandHosts } from './contacts.js';
 import { fileAccess, type Write } from './file-access.js';
 import { urlHosts } from './hosts.js';
-import { nestedScripts, unwrap } from './interpret.js';
+import { nestedScripts, programOf, unwrap } from './interpret.js';
+import { ModelFiles } from './model-files.js';
+import { patchedPaths } from './patch-text.js';
 import { type Budget, type Command, parseShell } from './shell.js';
-import { normalizePath } from './shell-scope.js';
+import { shellFunctions } from './shell-functions.js';
+import { normalizePath, type Scope } from './shell-scope.js';
+import { staticOutput } from './static-output.js';
 
 export interface Surface {
   /** Shell text as given, nested scripts too. */
@@ -25,11 +29,14 @@ export interface Surface {
   queries: string[];
   /** Hosts it contacts. */
   hosts: string[];
+  /** Links it makes: name and where it leads. */
+  links: [string, string][];
   /** True when a limit cut the reading short. */
   cut: boolean;
 }
 
 const MAX_TEXT = 400_000;
+const MAX_LOOP_WORDS = 8;
 const SHELL_KEYS = /^(?:command|cmd|script|keystrokes|chars|data|shell)$/i;
 const CODE_KEYS = /^(?:code|python|javascript)$/i;
 const PAYLOAD_KEYS =
@@ -39,11 +46,7 @@ const IGNORED_KEYS =
 const PATH_KEYS = /^(?:path|file_?path|file|filename|paths|target|destination|notebook_path)$/i;
 const WRITE_TOOL = /write|edit|patch|create|replace|insert|save/i;
 
-export function readCall(
-  name: string,
-  args: Record<string, unknown>,
-  files: ReadonlyMap<string, string> = new Map(),
-): Surface {
+export function readCall(name: string, args: Record<string, unknown>, files: ModelFiles = new ModelFiles()): Surface {
   const surface: Surface = {
     scripts: [],
     commands: [],
@@ -54,13 +57,14 @@ export function readCall(
     urls: [],
     queries: [],
     hosts: [],
+    links: [],
     cut: false,
   };
   const budget: Budget = { commands: 4000, characters: MAX_TEXT };
   const cwd = [args.workdir, args.cwd, args.working_directory].find((value) => typeof value === 'string') as
     | string
     | undefined;
-  const own = new Map(files);
+  const own = new ModelFiles(files);
   const reader = new Reader(surface, budget, own);
   const leaves = flatten(args);
   const writing = WRITE_TOOL.test(name);
@@ -69,12 +73,10 @@ export function readCall(
     else if (CODE_KEYS.test(key)) reader.code(value, cwd ?? '', 0);
     else if (PAYLOAD_KEYS.test(key)) {
       surface.payloads.push(value.slice(0, MAX_TEXT));
-      for (const match of value
-        .slice(0, MAX_TEXT)
-        .matchAll(/^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ (?:b\/)?)(\S[^\n]{0,500})$/gm))
-        surface.writes.push({ path: normalizePath(match[1]!, cwd), content: null });
+      for (const path of patchedPaths(value.slice(0, MAX_TEXT)))
+        surface.writes.push({ path: own.resolve(normalizePath(path, cwd)), content: null });
     } else if (PATH_KEYS.test(key)) {
-      const path = normalizePath(value.slice(0, 4096), cwd);
+      const path = own.resolve(normalizePath(value.slice(0, 4096), cwd));
       if (writing) surface.writes.push({ path, content: textOf(leaves) });
       else surface.reads.push(path);
       if (/^[a-z]{2,8}:\/\//i.test(value)) surface.urls.push(value);
@@ -89,6 +91,7 @@ export function readCall(
   surface.hosts = [...new Set(surface.hosts)];
   surface.reads = surface.reads.map(expandRootGlob);
   surface.writes = surface.writes.map((write) => ({ ...write, path: expandRootGlob(write.path) }));
+  surface.links = [...own.links];
   surface.cut = budget.characters < 0 || budget.commands <= 0;
   return surface;
 }
@@ -129,27 +132,36 @@ function flatten(value: unknown, key = '', out: [string, string][] = [], depth =
   return out;
 }
 
+function quoteAll(words: string[]): string {
+  return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+}
+
 class Reader {
   constructor(
     private readonly surface: Surface,
     private readonly budget: Budget,
-    private readonly files: Map<string, string>,
+    private readonly files: ModelFiles,
   ) {}
 
   shell(script: string, cwd: string, depth: number): void {
     if (depth > 6 || script.length === 0) return;
     this.surface.scripts.push(script);
-    const context = {
-      scope: { variables: new Map<string, string>(), cwd, room: 50_000 },
-      budget: this.budget,
-      depth,
-      files: this.files,
-    };
-    for (const command of parseShell(script, context)) this.#command(command, depth);
+    const functions = shellFunctions(script);
+    for (let pick = 0, words = 1; pick < words && this.budget.commands > 0; pick++) {
+      const scope: Scope = { variables: new Map(), cwd, room: 50_000, pick, loopWords: 1 };
+      for (const command of parseShell(script, { scope, budget: this.budget, depth, files: this.files })) {
+        this.#command(command, depth);
+        const body = functions.get(command.argv[0] ?? '');
+        if (body !== undefined)
+          this.shell(`set -- ${quoteAll(command.argv.slice(1))}\n${body}`, command.cwd, depth + 1);
+      }
+      words = Math.min(MAX_LOOP_WORDS, scope.loopWords);
+    }
   }
 
   #command(command: Command, depth: number): void {
     const { surface, files } = this;
+    this.#followXargs(command);
     const argv = unwrap(command.argv);
     const assigned = command.assignments.map(([name, value]) => `${name}=${value}`);
     surface.commands.push([...assigned, ...argv].join(' ').slice(0, MAX_TEXT));
@@ -161,11 +173,29 @@ class Reader {
     for (const { path, content } of access.writes) {
       if (content === null) continue;
       surface.payloads.push(content);
-      if (files.size < 500) files.set(path, content);
+      files.set(path, content);
     }
     const nested = nestedScripts(command, files);
     for (const script of nested.shell) this.shell(script, command.cwd, depth + 1);
     for (const code of nested.code) this.code(code, command.cwd, depth + 1);
+  }
+
+  /** `… | xargs rm`: what is printed, or the folder that `find` walks, becomes arguments. */
+  #followXargs(command: Command): void {
+    const runner = programOf(command.argv);
+    if (!command.from || !/^(?:xargs|parallel)$/.test(runner) || command.argv.length > 500) return;
+    const from = command.from;
+    const printed = staticOutput(from, this.files);
+    const words =
+      printed !== null
+        ? printed.split(/[\s\0]+/).filter(Boolean)
+        : /^(?:find|ls|grep|rg|git)$/.test(programOf(from.argv))
+          ? from.argv.slice(1).filter((word) => word.includes('/'))
+          : [];
+    const sign = /^-I(.+)$/.exec(command.argv.find((word) => word.startsWith('-I')) ?? '')?.[1] ?? '{}';
+    if (words.length > 0 && command.argv.includes(sign))
+      command.argv = command.argv.map((word) => (word === sign ? words[0]! : word));
+    else command.argv = [...command.argv, ...words.slice(0, 200)];
   }
 
   code(source: string, cwd: string, depth: number): void {
@@ -175,9 +205,15 @@ class Reader {
     const facts = codeFacts(source);
     surface.code.push(facts.text);
     surface.hosts.push(...facts.hosts);
-    surface.reads.push(...facts.paths.map((path) => normalizePath(path, cwd)));
-    surface.writes.push(...facts.writes.map((path) => ({ path: normalizePath(path, cwd), content: null })));
+    const at = (path: string): string => this.files.resolve(normalizePath(path, cwd));
+    surface.reads.push(...facts.paths.map(at));
+    surface.writes.push(...facts.writes.map((path) => ({ path: at(path), content: null })));
     if (facts.writes.length > 0) surface.payloads.push(facts.text);
+    for (const [path, target] of facts.links) this.files.link(normalizePath(path, cwd), target);
+    for (const path of facts.runs) {
+      const own = this.files.get(normalizePath(path, cwd));
+      if (own !== undefined && own !== source) this.code(own, cwd, depth + 1);
+    }
     for (const script of facts.shell) this.shell(script, cwd, depth + 1);
   }
 }

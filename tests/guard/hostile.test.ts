@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { ModelFiles } from '../../main/guard/model-files.js';
 import { parseShell } from '../../main/guard/shell.js';
 import { bash, verdictOn } from './support.js';
 
@@ -72,10 +73,10 @@ describe('hostile input', () => {
       fc.property(fc.string({ maxLength: 80 }), (word) => {
         const quoted = `echo '${word.replaceAll("'", "'\\''")}'`;
         const [command] = parseShell(quoted, {
-          scope: { variables: new Map(), cwd: '', room: 1000 },
+          scope: { variables: new Map(), cwd: '', room: 1000, pick: 0, loopWords: 1 },
           budget: { commands: 100, characters: 10_000 },
           depth: 0,
-          files: new Map(),
+          files: new ModelFiles(),
         });
         expect(command?.argv).toEqual(['echo', word]);
       }),
