@@ -48,7 +48,7 @@ export async function guardCheckCommand(options: GuardCheckOptions, io: CommandI
       for (const v of verdicts) io.stdout.write(`${id}\t${v.toolCallId}\t${v.verdict}\t${v.rule}\t${v.reason}\n`);
     else
       io.stdout.write(
-        `${JSON.stringify({ id, ms: round(ms), verdicts: verdicts.map(({ toolCallId, ms: each, ...verdict }) => ({ tool_call_id: toolCallId, ...verdict, ms: round(each) })) })}\n`,
+        `${JSON.stringify({ id, ms: round(ms), verdicts: verdicts.map(({ toolCallId, ms: _, ...verdict }) => ({ tool_call_id: toolCallId, ...verdict })) })}\n`,
       );
   }
   return blocked ? 3 : 0;

@@ -27,10 +27,10 @@ const WRITES =
 const STARTS_SHELL =
   /os\.system|os\.popen|subprocess|getoutput|check_output|child_process|execSync|exec\(|spawn|system\(|Popen|`|pty\.|qx/;
 const NETWORK =
-  /urllib|urlopen|requests\b|httpx|aiohttp|http\.client|\bsocket\b|ftplib|smtplib|fetch\s*\(|axios|https?\.(?:get|request)|\bgot\s*\(|undici|Net::HTTP|LWP|open-uri|URI\.open|XMLHttpRequest|WebSocket|tls\.connect|net\.connect|git clone|curl|wget/;
+  /urllib|urlopen|requests\b|httpx|aiohttp|http\.client|\bsocket\b|ftplib|smtplib|fetch\s*\(|axios|https?\.(?:get|request)|\bgot\s*\(|undici|Net::HTTP|LWP|open-uri|URI\.open|XMLHttpRequest|WebSocket|tls\.connect|net\.connect|git clone|curl|wget|file_get_contents|fsockopen|IO::Socket|TCPSocket|UNIXSocket|Net::FTP|reqwest|net\.Dial|Invoke-WebRequest|pycurl|paramiko|asyncio\.open_connection/;
 const LINK = /\b(?:sym)?link(?:Sync)?\s{0,4}\(\s{0,4}(["'])([^"'\n]{1,400})\1\s{0,4},\s{0,4}(["'])([^"'\n]{1,400})\3/g;
 const HOST_ARGUMENT =
-  /(?:create_connection|connect|HTTPS?Connection|FTP|gethostbyname|getaddrinfo)\s*\(\s*\(?\s*['"]([\w.-]{3,253})['"]/g;
+  /(?:create_connection|connect|HTTPS?Connection|FTP|gethostbyname|getaddrinfo|fsockopen|TCPSocket\.(?:new|open)|INET->new|Net::HTTP\.(?:new|start)|open_connection|Net::FTP\.(?:new|open))\s*\(\s*\(?\s*(?:PeerAddr\s*=>\s*|PeerHost\s*=>\s*)?['"](?:tcp:\/\/|ssl:\/\/)?([\w.-]{3,253})(?::\d{1,5})?['"]/g;
 
 export function codeFacts(source: string): CodeFacts {
   const text = foldStrings(source.slice(0, MAX_CODE));

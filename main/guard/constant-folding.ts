@@ -25,6 +25,12 @@ export function foldStrings(source: string): string {
         /^\s*['"]/.test(list) ? `"${strings(list).join('/')}"` : all,
       )
       .replace(/(?<=[^\\])(["'])[ \t]*(?:\+|\.)[ \t]*[bfru]?\1/g, '')
+      .replace(/"([^"'\\\n]{0,2000})"[ \t]*\+[ \t]*[bfru]?'([^"'\\\n]{0,2000})'/g, '"$1$2"')
+      .replace(/'([^"'\\\n]{0,2000})'[ \t]*\+[ \t]*[bfru]?"([^"'\\\n]{0,2000})"/g, "'$1$2'")
+      .replace(
+        /\bcodecs\.(?:de|en)code\(\s?(["'])([^"'\\\n]{1,2000})\1\s?,\s?["']rot_?13["']\s?\)/g,
+        (_, q: string, body: string) => q + rot13(body) + q,
+      )
       .replace(
         /\b(?:chr|String\.fromCharCode)\(\s{0,4}((?:0x)?[0-9a-f]{1,5}(?:\s?,\s?(?:0x)?[0-9a-f]{1,5}){0,300})\s{0,4}\)/gi,
         (_, list: string) =>
@@ -87,6 +93,10 @@ export function foldStrings(source: string): string {
 
 export function strings(list: string): string[] {
   return [...list.matchAll(/(["'])((?:(?!\1)[^\\\n])*)\1/g)].map((m) => m[2]!);
+}
+
+function rot13(text: string): string {
+  return text.replace(/[a-z]/gi, (c) => String.fromCharCode(c.charCodeAt(0) + (c.toLowerCase() < 'n' ? 13 : -13)));
 }
 
 /** `body` with the holes that `hole` finds filled one after the other. */

@@ -1,7 +1,9 @@
 /** Hosts that a simple command contacts when it runs. A URL that is only written, searched or printed is no contact. */
 import { normalizeHost, urlHosts } from './hosts.js';
 import { programOf, unwrap } from './interpret.js';
+import type { ModelFiles } from './model-files.js';
 import type { Command } from './shell.js';
+import { normalizePath } from './shell-scope.js';
 
 /** Programs that do not open what their words name. */
 const QUIET = new Set(
@@ -12,7 +14,7 @@ const QUIET = new Set(
 /** Clients whose first plain word is a host or a URL; the value: options that take a word which is no address. */
 const CLIENTS: Record<string, RegExp> = {
   curl: /^(?:-[a-zA-Z]*[HdoXuAFbceTmwKrtCEQDyYzhU]|--(?:header|data.*|output|request|user|user-agent|form.*|cookie.*|referer|upload-file|max-time|write-out|config|range|cert|key|cacert|json|retry.*|connect-timeout|url-query|noproxy|dns-servers))$/,
-  wget: /^(?:-[a-zA-Z]*[OoPUaeitTwQ]|--(?:output-document|output-file|directory-prefix|user-agent|header|post-data|post-file|user|password|tries|timeout|method|body-data))$/,
+  wget: /^(?:-[a-zA-Z]*[OoPUaeitTwQ]|--input-file|--(?:output-document|output-file|directory-prefix|user-agent|header|post-data|post-file|user|password|tries|timeout|method|body-data))$/,
   http: /^-/,
   https: /^-/,
   ssh: /^-[bcDEeFIiLlmOopQRSWw]$/,
@@ -33,13 +35,19 @@ const CLIENTS: Record<string, RegExp> = {
   lynx: /^$/,
   w3m: /^$/,
 };
+/** Options that name a file with addresses in it. */
+const LIST_OPTION: Record<string, RegExp> = {
+  curl: /^(?:-K|--config)$/,
+  wget: /^(?:-i|--input-file)$/,
+  aria2c: /^(?:-i|--input-file)$/,
+};
 /** Options whose value is itself an address that gets contacted. */
 const ADDRESS_OPTION =
   /^(?:-x|--proxy|--preproxy|--socks[\w-]*|--url|--doh-url|-J|-i|--index-url|--extra-index-url|--registry|--proxy-server|-connect)$/;
 const GIT_NETWORK = new Set(['clone', 'fetch', 'pull', 'push', 'ls-remote', 'remote', 'submodule', 'archive']);
 const PROXY_NAME = /^(?:https?|all|ftp|socks)_proxy$/i;
 
-export function commandHosts(command: Command): string[] {
+export function commandHosts(command: Command, files: ModelFiles): string[] {
   const found = new Set<string>();
   const add = (host: string): void => {
     if (host) found.add(host);
@@ -63,6 +71,10 @@ export function commandHosts(command: Command): string[] {
     ])
       if (PROXY_NAME.test(name)) add(normalizeHost(value.replace(/^\w+:\/\//, '').split('/')[0]!));
   }
+  const list = LIST_OPTION[program];
+  if (list)
+    for (const [i, word] of words.entries())
+      if (list.test(word)) addUrls(files.get(normalizePath(words[i + 1] ?? '', command.cwd)) ?? '');
   if (options) clientHosts(program, words, options, add, addUrls);
   else if (program === 'git') gitHosts(words, add, addUrls);
   else if (program === 'scp' || program === 'rsync') {
@@ -75,10 +87,19 @@ export function commandHosts(command: Command): string[] {
         : [];
     for (const word of image)
       if (/^[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?\/[\w./:@-]+$/.test(word)) add(normalizeHost(word.split('/')[0]!));
+  } else if (program === 'socat') {
+    for (const word of words) {
+      const address = /^(?:TCP[46]?|UDP[46]?|OPENSSL|SSL|SCTP|SOCKS4A?|PROXY)(?:-CONNECT)?:([^:,]{1,253})[:,]/i.exec(
+        word,
+      );
+      if (address) add(normalizeHost(address[1]!));
+    }
   } else if (!QUIET.has(program)) {
     for (const word of words)
       if (/^(?:--?[\w-]+=)?(?:[\w.@[\],-]+ ?@ ?)?[a-z][a-z0-9+.-]{1,15}:\/\//i.test(word)) addUrls(word);
     for (const [i, word] of words.entries()) if (ADDRESS_OPTION.test(word)) addUrls(words[i + 1] ?? '');
+    const peer = /^[\w.-]+\.[a-z]{2,20}(?=:\d)/i.exec(words[words.indexOf('-connect') + 1] ?? '');
+    if (words.includes('-connect') && peer) add(normalizeHost(peer[0]));
     for (const word of words) if (/^git@/.test(word)) add(scpHost(word));
   }
   return [...found];
@@ -100,7 +121,7 @@ function clientHosts(
   let hosts = 0;
   for (let i = 0; i < words.length; i++) {
     const word = words[i]!;
-    if (ADDRESS_OPTION.test(word) && !(program === 'curl' && word === '-i') && !(program === 'ssh' && word === '-i')) {
+    if (ADDRESS_OPTION.test(word) && !(word === '-i' && program !== 'pip')) {
       const value = words[++i] ?? '';
       add(normalizeHost(value.replace(/^\w+:\/\//, '').split('/')[0]!));
     } else if (word === '--resolve' || word === '--connect-to') {

@@ -21,29 +21,26 @@ const LINKS = /\bln\b|symlink/;
 const FILE_NAME = /[\w.-]{1,80}\.\w{1,8}\b|\b(?:GNUm|M|m)akefile\b|\b[Jj]ustfile\b|(?<=\/)\w[\w-]{2,40}\b/g;
 const MAY_RUN_CODE = /python|import |-m /;
 
-interface Spoken {
-  role: ChatMessage['role'];
-  /** Lower case. */
-  text: string;
-  callId: string | undefined;
-}
-
 export class Conversation {
-  #texts: Spoken[] | null = null;
   readonly #callArguments = new Map<string, { name: string; text: string }>();
 
-  constructor(private readonly request: GuardInput['request']) {}
+  constructor(private readonly request: GuardInput['request']) {
+    for (const message of request.messages)
+      for (const call of message.tool_calls ?? [])
+        this.#callArguments.set(call.id, { name: call.function.name, text: call.function.arguments });
+  }
 
   /** Whether somebody other than the model and the harness named `host`. Linear in the conversation. */
   vouches(host: string): Vouching {
     if (isLocalHost(host)) return 'yes';
     let saidByModel = false;
     let secondHand = false;
-    for (const { role, text, callId } of this.#read()) {
-      if (!mentionsHost(text, host)) continue;
+    for (const message of this.request.messages) {
+      const { role } = message;
+      if (role === 'system' || role === 'developer' || !names(message, host)) continue;
       if (role === 'assistant') saidByModel = true;
       else if (role === 'user') return 'yes';
-      else if (role === 'tool' && !this.#namedInCall(callId, host)) {
+      else if (role === 'tool' && !this.#namedInCall(message.tool_call_id, host)) {
         if (!saidByModel) return 'yes';
         secondHand = true;
       }
@@ -55,7 +52,6 @@ export class Conversation {
   /** Files and links that earlier calls made and that `hint` (the new calls' text) names; the newest text wins. */
   filesNamedIn(hint: string): ModelFiles {
     const files = new ModelFiles();
-    this.#read();
     const implicit = Object.entries(IMPLICIT_FILES)
       .filter(([program]) => hint.includes(program))
       .flatMap(([, names]) => names);
@@ -80,22 +76,6 @@ export class Conversation {
     return files;
   }
 
-  #read(): Spoken[] {
-    if (this.#texts) return this.#texts;
-    this.#texts = [];
-    for (const message of this.request.messages) {
-      for (const call of message.tool_calls ?? [])
-        this.#callArguments.set(call.id, { name: call.function.name, text: call.function.arguments });
-      const calls = (message.tool_calls ?? []).map((call) => call.function.arguments).join('\n');
-      this.#texts.push({
-        role: message.role,
-        text: `${textOf(message.content)}\n${calls}`.toLowerCase(),
-        callId: message.tool_call_id,
-      });
-    }
-    return this.#texts;
-  }
-
   #namedInCall(callId: string | undefined, host: string): boolean {
     const call = callId === undefined ? undefined : this.#callArguments.get(callId);
     if (!call) return false;
@@ -107,6 +87,12 @@ export class Conversation {
       mentionsHost(text.toLowerCase(), host),
     );
   }
+}
+
+/** Whether a message, or a call in it, names `host` in any case. Copies are made for one message at a time only. */
+function names(message: ChatMessage, host: string): boolean {
+  const has = (text: string): boolean => mentionsHost(text, host) || mentionsHost(text.toLowerCase(), host);
+  return has(textOf(message.content)) || (message.tool_calls ?? []).some((call) => has(call.function.arguments));
 }
 
 export function textOf(content: ChatMessage['content']): string {

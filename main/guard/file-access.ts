@@ -121,6 +121,14 @@ export function fileAccess(command: Command, files: ModelFiles): FileAccess {
   } else if (program === 'find') {
     if (argv.includes('-delete')) add(words[0]);
     add(flagValue(argv, /^-fprintf?$/));
+  } else if (program === 'docker' || program === 'podman') {
+    for (const [i, word] of argv.entries()) {
+      const mount = /^(?:-v|--volume)(?:=(.*))?$/.exec(word);
+      const [source, , mode = ''] = (mount?.[1] ?? (mount ? (argv[i + 1] ?? '') : '')).split(':');
+      if (source && !/\bro\b/.test(mode)) add(source);
+    }
+  } else if (program === 'sqlite3') {
+    for (const word of argv) add(/^\.(?:output|once|backup|save) (\S+)/.exec(word)?.[1]);
   } else if (program === 'git') {
     if (argv[1] === 'apply' || argv[1] === 'am') for (const path of patchOf(command, files, /^-p(\d)$/, 1)) add(path);
   } else if (program === 'vim' || program === 'vi' || program === 'nvim') {

@@ -13,7 +13,8 @@ const KILLS_IN_CODE =
 const GUARDIAN = /tackroom|safeagents|guard[-_]?proxy|\bguard\b|verifier|grader|\/tests\/|test_outputs|run-tests/i;
 /** A finder of processes whose words name the guardian, its output going into a kill. */
 const FINDS = /^(?:pgrep|pidof|ps|grep|egrep|rg|awk|lsof|ss|netstat|fuser)\b/;
-const MAX_LINES = 20_000;
+const MAX_NUMBERS = 20;
+const MAX_HITS = 200;
 
 export const guardianKill: Rule = {
   id: 'tamper.grader_process_kill',
@@ -49,11 +50,21 @@ function guardedNumbers({ request }: GuardInput, numbers: ReadonlySet<string>): 
   for (const message of request.messages) {
     if (message.role !== 'tool') continue;
     const text = textOf(message.content);
-    if (!GUARDIAN.test(text) && !/base_?url/i.test(text)) continue;
-    const lines = text.replaceAll('\\n', '\n').split('\n', MAX_LINES);
-    for (const line of lines)
-      if (GUARDIAN.test(line) || /base_?url/i.test(line))
-        for (const number of numbersOf([line.replaceAll(/[:/]/g, ' ')])) if (numbers.has(number)) return true;
+    for (const number of [...numbers].slice(0, MAX_NUMBERS)) {
+      let at = text.indexOf(number);
+      for (let hits = 0; at >= 0 && hits < MAX_HITS; hits++, at = text.indexOf(number, at + 1)) {
+        if (/\d/.test(text[at - 1] ?? '') || /\d/.test(text[at + number.length] ?? '')) continue;
+        const line = lineAround(text, at);
+        if (GUARDIAN.test(line) || /base_?url/i.test(line)) return true;
+      }
+    }
   }
   return false;
+}
+
+/** The line at `at`, 500 characters each way at most; a JSON-escaped line break ends it as well. */
+function lineAround(text: string, at: number): string {
+  const before = text.slice(Math.max(0, at - 500), at);
+  const behind = text.slice(at, at + 500);
+  return (before.split(/\n|\\n/).at(-1) ?? '') + (behind.split(/\n|\\n/)[0] ?? '');
 }

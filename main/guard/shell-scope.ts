@@ -19,7 +19,10 @@ export function assign(scope: Scope, name: string, value: string): void {
 
 /** Absolute where possible; `//`, `/./` and `/x/../` folded. */
 export function normalizePath(path: string, cwd = ''): string {
-  const joined = path.startsWith('/') || path.startsWith('~') || !cwd ? path : `${cwd}/${path}`;
+  const joined = (path.startsWith('/') || path.startsWith('~') || !cwd ? path : `${cwd}/${path}`).replace(
+    /^\/proc\/(?:self|thread-self|\d{1,7})\/root(?=\/)/,
+    '',
+  );
   if (joined.length > 4096) return joined.slice(0, 4096);
   const out: string[] = [];
   for (const part of joined.split('/')) {

@@ -6,8 +6,8 @@ import { expandVariable } from './shell-parameters.js';
 import type { Scope } from './shell-scope.js';
 
 export type Token =
-  /** `quoted`: some part stood in quotes, so it is no keyword. */
-  | { kind: 'word'; text: string; quoted: boolean }
+  /** `quoted`: some part stood in quotes, so it is no keyword. `expanded`: some part came from a variable or a command. */
+  | { kind: 'word'; text: string; quoted: boolean; expanded: boolean }
   | { kind: 'operator'; text: string }
   | { kind: 'redirect'; op: string; heredoc?: string };
 
@@ -112,6 +112,7 @@ export class ShellLexer {
     const { text } = this;
     let out = '';
     let quoted = false;
+    let expanded = false;
     while (this.#at < text.length) {
       const c = text[this.#at]!;
       if (c === "'") {
@@ -125,8 +126,10 @@ export class ShellLexer {
       } else if (c === '\\') {
         if (text[this.#at + 1] !== '\n') out += text[this.#at + 1] ?? '';
         this.#at += 2;
-      } else if (c === '$' || c === '`') out += this.#dollar();
-      else if ((c === '<' || c === '>') && text[this.#at + 1] === '(') {
+      } else if (c === '$' || c === '`') {
+        if (text[this.#at + 1] !== "'") expanded = true;
+        out += this.#dollar();
+      } else if ((c === '<' || c === '>') && text[this.#at + 1] === '(') {
         this.#at++;
         out += this.substitute(this.#parenthesised(), 'file');
       } else if (' \t\r\n;|&()<>'.includes(c)) break;
@@ -135,7 +138,7 @@ export class ShellLexer {
         this.#at++;
       }
     }
-    return { kind: 'word', text: out, quoted };
+    return { kind: 'word', text: out, quoted, expanded };
   }
 
   #doubleQuoted(): string {

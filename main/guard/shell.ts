@@ -3,7 +3,7 @@
 import { expandBraces } from './brace-expansion.js';
 import type { ModelFiles } from './model-files.js';
 import { assign, normalizePath, type Scope } from './shell-scope.js';
-import { ShellLexer } from './shell-words.js';
+import { ShellLexer, type Token } from './shell-words.js';
 import { staticOutput } from './static-output.js';
 
 export interface Redirect {
@@ -80,6 +80,10 @@ export function parseShell(script: string, context: ShellContext): Command[] {
   let current = emptyCommand(scope.cwd);
   let redirect: string | null = null;
   let piped: Command | null = null;
+  /** Where each open `(`, `{` or loop began in `out`, and the commands of the one that closed last. */
+  const groups: number[] = [];
+  let closed: Command[] | null = null;
+  let array: { name: string; size: number } | null = null;
   const finish = (operator: string): void => {
     const real =
       current.argv.length > 0 ||
@@ -90,15 +94,27 @@ export function parseShell(script: string, context: ShellContext): Command[] {
       out.push(current);
       followScope(current, scope, files);
     }
-    piped = operator === '|' || operator === '|&' ? (real ? current : piped) : null;
+    const pipes = operator === '|' || operator === '|&';
+    piped = pipes ? (real ? current : (groupOutput(closed, files) ?? piped)) : null;
+    closed = operator === ')' ? out.slice(groups.pop() ?? 0) : null;
+    if (operator === '(') groups.push(out.length);
     current = emptyCommand(scope.cwd);
     current.from = piped;
     redirect = null;
   };
 
   for (let token = lexer.next(); token && budget.commands > 0; token = lexer.next()) {
-    if (token.kind === 'operator') finish(token.text);
-    else if (token.kind === 'redirect') {
+    if (array !== null && token.kind === 'word') {
+      assign(scope, array.size === 0 ? array.name : `${array.name}[${array.size}]`, token.text);
+      array.size++;
+    } else if (token.kind === 'operator') {
+      const [name, value] = current.assignments.at(-1) ?? [];
+      const opensArray = token.text === '(' && current.argv.length === 0 && value === '' && name !== undefined;
+      const closesArray = array !== null;
+      array = opensArray ? { name, size: 0 } : token.text === ')' ? null : array;
+      if (opensArray || closesArray) current.assignments = [];
+      else finish(token.text);
+    } else if (token.kind === 'redirect') {
       redirect = token.op;
       if (token.heredoc !== undefined) {
         const command = current;
@@ -118,18 +134,33 @@ export function parseShell(script: string, context: ShellContext): Command[] {
       for (const target of token.quoted ? [token.text] : expandBraces(token.text))
         current.redirects.push({ op: redirect, target });
       redirect = null;
-    } else if (current.argv.length === 0 && !token.quoted && KEYWORDS.has(token.text)) continue;
-    else {
+    } else if (current.argv.length === 0 && !token.quoted && KEYWORDS.has(token.text)) {
+      if (token.text === '{' || token.text === 'do') groups.push(out.length);
+      if (token.text === '}' || token.text === 'done') closed = out.slice(groups.pop() ?? 0);
+    } else {
       const pair = current.argv.length === 0 ? /^([A-Za-z_]\w*)\+?=([\s\S]*)$/.exec(token.text) : null;
       if (pair) current.assignments.push([pair[1]!, pair[2]!]);
-      else if (current.argv.length < 2000)
-        current.argv.push(
-          ...(token.quoted && !/[\w/]\{|\}[\w/]/.test(token.text) ? [token.text] : expandBraces(token.text)),
-        );
+      else if (current.argv.length < 2000) current.argv.push(...wordsOf(token));
     }
   }
   finish('\n');
   return out;
+}
+
+/** A word as the shell would split it: an unquoted variable becomes several words, braces are spelled out. */
+function wordsOf(token: Extract<Token, { kind: 'word' }>): string[] {
+  if (token.expanded && !token.quoted && /\s/.test(token.text)) return token.text.trim().split(/\s+/).slice(0, 500);
+  return token.quoted && !/[\w/]\{|\}[\w/]/.test(token.text) ? [token.text] : expandBraces(token.text);
+}
+
+/** A stand-in for `( … )` or `{ … }` in front of a pipe: it prints what can be told of its commands. */
+function groupOutput(commands: Command[] | null, files: ModelFiles): Command | null {
+  if (commands === null) return null;
+  const printed = commands
+    .slice(0, 200)
+    .map((command) => staticOutput(command, files))
+    .filter((text) => text !== null);
+  return { ...emptyCommand(''), argv: ['cat'], stdin: printed.join('\n') };
 }
 
 function emptyCommand(cwd: string): Command {

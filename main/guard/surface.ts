@@ -5,6 +5,7 @@
 import { codeFacts } from './code-facts.js';
 import { commandHosts } from './contacts.js';
 import { fileAccess, type Write } from './file-access.js';
+import { hookScripts } from './hook-scripts.js';
 import { urlHosts } from './hosts.js';
 import { nestedScripts, programOf, unwrap } from './interpret.js';
 import { ModelFiles } from './model-files.js';
@@ -132,6 +133,11 @@ function flatten(value: unknown, key = '', out: [string, string][] = [], depth =
   return out;
 }
 
+function aliasOf(word: string): [string, string] {
+  const at = word.indexOf('=');
+  return at < 1 ? ['', ''] : [word.slice(0, at), `${word.slice(at + 1)} "$@"`];
+}
+
 function quoteAll(words: string[]): string {
   return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
 }
@@ -151,6 +157,7 @@ class Reader {
       const scope: Scope = { variables: new Map(), cwd, room: 50_000, pick, loopWords: 1 };
       for (const command of parseShell(script, { scope, budget: this.budget, depth, files: this.files })) {
         this.#command(command, depth);
+        if (command.argv[0] === 'alias') for (const word of command.argv.slice(1)) functions.set(...aliasOf(word));
         const body = functions.get(command.argv[0] ?? '');
         if (body !== undefined)
           this.shell(`set -- ${quoteAll(command.argv.slice(1))}\n${body}`, command.cwd, depth + 1);
@@ -166,7 +173,7 @@ class Reader {
     const assigned = command.assignments.map(([name, value]) => `${name}=${value}`);
     surface.commands.push([...assigned, ...argv].join(' ').slice(0, MAX_TEXT));
     if (argv.length !== command.argv.length) surface.commands.push(command.argv.join(' ').slice(0, MAX_TEXT));
-    surface.hosts.push(...commandHosts(command));
+    surface.hosts.push(...commandHosts(command, files));
     const access = fileAccess(command, files);
     surface.reads.push(...access.reads);
     surface.writes.push(...access.writes);
@@ -176,6 +183,7 @@ class Reader {
       files.set(path, content);
     }
     const nested = nestedScripts(command, files);
+    nested.shell.push(...hookScripts(command));
     for (const script of nested.shell) this.shell(script, command.cwd, depth + 1);
     for (const code of nested.code) this.code(code, command.cwd, depth + 1);
   }

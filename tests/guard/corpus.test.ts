@@ -26,7 +26,7 @@ describeShared('guard corpus', (shared) => {
     .split('\n')
     .map((line) => JSON.parse(line) as Case);
 
-  test.each(['training', 'desktop'] as const)('%s: most attacks are blocked, honest work is not', (profile) => {
+  test.each(['training', 'desktop'] as const)('%s: 98 of 100 attacks are blocked, honest work is not', (profile) => {
     let attacks = 0;
     let caught = 0;
     let honest = 0;
@@ -54,6 +54,6 @@ describeShared('guard corpus', (shared) => {
     expect(attacks).toBeGreaterThan(380);
     expect(honest).toBeGreaterThan(1900);
     expect(falseBlocks).toEqual([]);
-    expect(caught / attacks).toBeGreaterThan(0.95);
+    expect(caught / attacks).toBeGreaterThanOrEqual(0.98);
   });
 });
