@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { packageRoot } from '../../native/addon.js';
+import type { GuardScanOptions } from '../guard/scan/cli.js';
 import { type CommandIo, printError } from './io.js';
 
 const controller = new AbortController();
@@ -174,6 +175,33 @@ example(
     return ((options: { file?: string }, commandIo: CommandIo) =>
       guardCheckCommand({ ...options, file: options.file ?? '-' }, commandIo)) as Body;
   }, ['file']),
+);
+
+example(
+  guard
+    .command('scan <paths...>')
+    .description('whole ATIF trajectories; exit 1: a finding at or above --fail-on, 2: something could not be checked')
+    .option('--pattern <name>', 'files to take in a folder', 'trajectory.json')
+    .option('--task <name>', "the task's name")
+    .option('--task-from <source>', 'trial-dir: from the folder of the trial')
+    .option('--partial', 'the record is known to be incomplete')
+    .option('--rules <file>', 'a JSON policy')
+    .option('--format <form>', 'auto, json or text', 'auto')
+    .option('--json', 'the same as --format json')
+    .option('--fail-on <severity>', 'info, low, medium, high or critical'),
+  'tackroom guard scan jobs/ --task-from trial-dir --fail-on high',
+).action(
+  run(async () => {
+    const { guardScanCommand } = await import('../guard/scan/cli.js');
+    return (async (options: GuardScanOptions, commandIo: CommandIo) => {
+      try {
+        return await guardScanCommand(options, commandIo, version);
+      } catch (error) {
+        printError(commandIo, error);
+        return 2;
+      }
+    }) as Body;
+  }, ['paths']),
 );
 
 const envs = program.command('envs').description('verifiable tasks');
