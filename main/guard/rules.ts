@@ -105,7 +105,8 @@ function escapeRegExp(text: string): string {
 function textsOf(surface: Surface, channel: z.infer<typeof Channel>): string[] {
   switch (channel) {
     case 'command':
-      return surface.commands;
+      // An argument that nothing classifies may be a command.
+      return surface.others.length > 0 ? [...surface.commands, ...surface.others] : surface.commands;
     case 'code':
       return surface.code;
     case 'read':

@@ -28,6 +28,8 @@ export interface Surface {
   payloads: string[];
   urls: string[];
   queries: string[];
+  /** Strings that no name or shape puts anywhere else. */
+  others: string[];
   /** Hosts it contacts. */
   hosts: string[];
   /** Links it makes: name and where it leads. */
@@ -57,6 +59,7 @@ export function readCall(name: string, args: Record<string, unknown>, files: Mod
     payloads: [],
     urls: [],
     queries: [],
+    others: [],
     hosts: [],
     links: [],
     cut: false,
@@ -85,7 +88,8 @@ export function readCall(name: string, args: Record<string, unknown>, files: Mod
     else if (/^[a-z]{2,8}:\/\//i.test(value) || /^(?:url|urls|uri|endpoint)$/i.test(key))
       surface.urls.push(value.slice(0, 4096));
     else if (/^(?:query|q)$/i.test(key)) surface.queries.push(value.slice(0, 4096));
-    else if (/^[~.]?\//.test(value)) surface.reads.push(normalizePath(value.slice(0, 4096), cwd));
+    else if (/^[~.]?\//.test(value)) surface.reads.push(own.resolve(normalizePath(value.slice(0, 4096), cwd)));
+    else surface.others.push(value.slice(0, MAX_TEXT));
   }
   for (const url of surface.urls)
     for (const host of urlHosts(url.includes('://') ? url : `https://${url}`)) surface.hosts.push(host);
