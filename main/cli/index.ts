@@ -167,7 +167,7 @@ example(
     .command('check [file]')
     .description('verdicts for calls before they run')
     .option('--jsonl', 'one line in, one line out')
-    .option('--plugin <file>'),
+    .option('--plugin <file...>', 'rules or a policy (.json), or a module (.mjs, .js, .ts)'),
   'tackroom guard check calls.jsonl --jsonl',
 ).action(
   run(async () => {
@@ -186,6 +186,7 @@ example(
     .option('--task-from <source>', 'trial-dir: from the folder of the trial')
     .option('--partial', 'the record is known to be incomplete')
     .option('--rules <file>', 'a JSON policy')
+    .option('--plugin <file...>', 'rules or a policy (.json), or a module (.mjs, .js, .ts)')
     .option('--format <form>', 'auto, json or text', 'auto')
     .option('--json', 'the same as --format json')
     .option('--fail-on <severity>', 'info, low, medium, high or critical'),

@@ -5,7 +5,8 @@ import type { Readable, Writable } from 'node:stream';
 import { z } from 'zod';
 import { TackroomError } from '../../contract/errors.js';
 import { Harness } from '../../contract/records.js';
-import { checkResponse } from './guard.js';
+import { checkResponse, checkWithPlugins } from './guard.js';
+import { loadPlugin, type Plugin } from './plugins.js';
 import { readExchange } from './wire.js';
 
 export interface CommandIo {
@@ -17,7 +18,7 @@ export interface GuardCheckOptions {
   /** Path, or `-` for stdin. */
   file: string;
   jsonl?: boolean;
-  plugin?: string;
+  plugin?: string[];
 }
 
 const Line = z.object({
@@ -29,10 +30,17 @@ const Line = z.object({
   response: z.unknown(),
 });
 
-/** Exit code: 0 every call allowed or suspicious, 3 at least one blocked. Errors: BAD_ARGUMENT (a line), UNSUPPORTED. */
+/** Exit code: 0 every call allowed or suspicious, 3 at least one blocked. Errors: BAD_ARGUMENT (a line), those of `loadPlugin`. */
 export async function guardCheckCommand(options: GuardCheckOptions, io: CommandIo): Promise<number> {
-  if (options.plugin)
-    throw new TackroomError('UNSUPPORTED', 'Guard plugins cannot be loaded yet.', 'Leave out --plugin.');
+  const plugins = await Promise.all((options.plugin ?? []).map((path) => loadPlugin(path)));
+  try {
+    return await checkLines(options, plugins, io);
+  } finally {
+    for (const plugin of plugins) if (plugin.kind === 'module') plugin.module.stop();
+  }
+}
+
+async function checkLines(options: GuardCheckOptions, plugins: readonly Plugin[], io: CommandIo): Promise<number> {
   const input = options.file === '-' ? io.stdin : createReadStream(options.file);
   let number = 0;
   let blocked = false;
@@ -41,7 +49,8 @@ export async function guardCheckCommand(options: GuardCheckOptions, io: CommandI
     if (line.trim() === '') continue;
     const start = performance.now();
     const { id, ...rest } = parseLine(line, number);
-    const verdicts = checkResponse({ ...rest, ...readExchange(rest.request, rest.response) });
+    const exchange = { ...rest, ...readExchange(rest.request, rest.response) };
+    const verdicts = plugins.length === 0 ? checkResponse(exchange) : await checkWithPlugins(exchange, plugins);
     blocked ||= verdicts.some((verdict) => verdict.verdict === 'block');
     const ms = performance.now() - start;
     if (options.jsonl === false)

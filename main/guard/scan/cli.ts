@@ -3,10 +3,12 @@ import { readFile } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { z } from 'zod';
 import { TackroomError } from '../../../contract/errors.js';
+import { loadPlugin, type Plugin } from '../plugins.js';
 import { SEVERITIES } from '../types.js';
-import { type ExtraCheck, evaluate, unexcused } from './evaluate.js';
+import { evaluate, unexcused } from './evaluate.js';
 import { readJson, rewardBeside, taskFromTrial, trajectoryFiles } from './inputs.js';
-import { parsePolicy, policyChecks } from './policy.js';
+import { pluginChecks } from './plugin-checks.js';
+import { parsePolicy } from './policy.js';
 import { jsonReport, type ScannedInput, textReport } from './report.js';
 import { readTrace, type TraceFacts } from './trace.js';
 
@@ -17,6 +19,7 @@ const Options = z.object({
   taskFrom: z.enum(['trial-dir']).optional(),
   partial: z.boolean().optional(),
   rules: z.string().optional(),
+  plugin: z.array(z.string()).optional(),
   format: z.enum(['auto', 'json', 'text']).default('auto'),
   json: z.boolean().optional(),
   failOn: z.enum(SEVERITIES).optional(),
@@ -37,14 +40,25 @@ export async function guardScanCommand(
       'See tackroom guard scan --help.',
     );
   const { paths, pattern, failOn, ...rest } = parsed.data;
-  const extra =
-    rest.rules === undefined ? [] : policyChecks(parsePolicy(await readFile(rest.rules, 'utf8'), rest.rules));
+  const plugins = await loadAll(rest.rules, rest.plugin ?? []);
   const inputs: ScannedInput[] = [];
-  for (const path of await trajectoryFiles(paths, pattern)) inputs.push(...(await scanFile(path, rest, extra)));
+  try {
+    for (const path of await trajectoryFiles(paths, pattern)) inputs.push(...(await scanFile(path, rest, plugins)));
+  } finally {
+    for (const plugin of plugins) if (plugin.kind === 'module') plugin.module.stop();
+  }
   const terminal = (io.stdout as { isTTY?: boolean }).isTTY === true;
   const asJson = rest.json === true || rest.format === 'json' || (rest.format === 'auto' && !terminal);
-  io.stdout.write(asJson ? `${JSON.stringify(jsonReport(inputs, extra, version))}\n` : textReport(inputs));
+  io.stdout.write(asJson ? `${JSON.stringify(jsonReport(inputs, version))}\n` : textReport(inputs));
   return exitCode(inputs, failOn);
+}
+
+/** `--rules` is a policy, whatever its name. */
+async function loadAll(rules: string | undefined, paths: string[]): Promise<Plugin[]> {
+  const plugins = await Promise.all(paths.map((path) => loadPlugin(path)));
+  if (rules !== undefined)
+    plugins.push({ kind: 'policy', name: rules, policy: parsePolicy(await readFile(rules, 'utf8'), rules) });
+  return plugins;
 }
 
 interface Facts {
@@ -56,7 +70,7 @@ interface Facts {
 const MAX_EMBEDDED = 1000;
 
 /** The document of a file, and behind it the subagents embedded in it as `PATH#TRAJECTORY_ID`. */
-async function scanFile(path: string, options: Facts, extra: readonly ExtraCheck[]): Promise<ScannedInput[]> {
+async function scanFile(path: string, options: Facts, plugins: readonly Plugin[]): Promise<ScannedInput[]> {
   try {
     const raw = await readJson(path);
     const facts = {
@@ -64,11 +78,11 @@ async function scanFile(path: string, options: Facts, extra: readonly ExtraCheck
       reward: await rewardBeside(path),
       partial: options.partial === true,
     };
-    const out = [scanDocument(path, raw, facts, extra)];
+    const out = [await scanDocument(path, raw, facts, plugins)];
     for (let i = 0; i < out.length && out.length < MAX_EMBEDDED; i++)
       for (const sub of out[i]?.trace?.document.subagent_trajectories ?? []) {
         const id = (sub as { trajectory_id?: unknown } | null)?.trajectory_id;
-        out.push(scanDocument(`${path}#${typeof id === 'string' ? id : out.length}`, sub, facts, extra));
+        out.push(await scanDocument(`${path}#${typeof id === 'string' ? id : out.length}`, sub, facts, plugins));
       }
     return out;
   } catch (cause) {
@@ -76,10 +90,15 @@ async function scanFile(path: string, options: Facts, extra: readonly ExtraCheck
   }
 }
 
-function scanDocument(id: string, raw: unknown, facts: TraceFacts, extra: readonly ExtraCheck[]): ScannedInput {
+async function scanDocument(
+  id: string,
+  raw: unknown,
+  facts: TraceFacts,
+  plugins: readonly Plugin[],
+): Promise<ScannedInput> {
   try {
     const trace = readTrace(raw, facts);
-    return { id, trace, error: null, assessments: evaluate(trace, extra) };
+    return { id, trace, error: null, assessments: evaluate(trace, await pluginChecks(plugins, trace)) };
   } catch (cause) {
     return { id, trace: null, error: sentence(cause), assessments: [] };
   }

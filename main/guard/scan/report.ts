@@ -1,6 +1,6 @@
 /** The report of a scan, for machines (schema_version 4) and for people. Places only, never the trace's own text. */
 import { checkCatalogue } from './checks.js';
-import { type Assessment, type ExtraCheck, score, unexcused } from './evaluate.js';
+import { type Assessment, score, unexcused } from './evaluate.js';
 import type { Trace } from './trace.js';
 
 export const SCORE_MEANING = 'the gravest finding that nothing excuses; a candidate for review, not a verdict';
@@ -13,12 +13,12 @@ export interface ScannedInput {
   assessments: Assessment[];
 }
 
-export function jsonReport(inputs: readonly ScannedInput[], extra: readonly ExtraCheck[], version: string): unknown {
-  const specs = [...checkCatalogue(), ...extra.map(({ spec }) => spec)];
+export function jsonReport(inputs: readonly ScannedInput[], version: string): unknown {
+  const known = [...checkCatalogue(), ...inputs.flatMap(({ assessments }) => assessments)];
   return {
     schema_version: 4,
     scanner_version: version,
-    checks: Object.fromEntries(specs.map(({ id, severity, title }) => [id, { severity, title }])),
+    checks: Object.fromEntries(known.map(({ id, severity, title }) => [id, { severity, title }])),
     inputs: inputs.map(jsonInput),
     coverage: {
       inputs: inputs.length,

@@ -234,3 +234,38 @@ describe('policies', () => {
     });
   });
 });
+
+describe('plugins', () => {
+  test('a module, rules and a policy add checks', async () => {
+    const plugin = [
+      put(
+        'own.mjs',
+        `export const rules = [{ id: 'own.awk', severity: 'high', on: ['command'], pattern: /^awk/ }, { id: 'own.none', pattern: /zzz/ }];`,
+      ),
+      put('own.json', {
+        version: 1,
+        rules: [{ id: 'own.rule', severity: 'low', reason: 'x', match: [{ on: ['command'], pattern: '^awk' }] }],
+      }),
+      put('own-policy.json', {
+        rules: [{ id: 'own.both', severity: 'critical', when: { all: ['own.awk', 'own.rule'] } }],
+      }),
+    ];
+    const { report, code } = await scan({ paths: [put('clean.json', clean)], plugin, failOn: 'critical' });
+    expect(code).toBe(1);
+    expect(['own.awk', 'own.none', 'own.rule', 'own.both'].map((id) => statusOf(report, id))).toEqual([
+      'match',
+      'no_match',
+      'match',
+      'match',
+    ]);
+    expect(report?.checks['own.awk']?.severity).toBe('high');
+  });
+
+  test('one that fails is an error: exit 2, the rest is reported', async () => {
+    const plugin = [put('bad.mjs', `export const rules = [{ id: 'own.bad', find: () => { throw 1; } }];`)];
+    const { report, code } = await scan({ paths: [put('hack.json', hack)], plugin, failOn: 'high' });
+    expect(code).toBe(2);
+    expect(statusOf(report, 'plugin.failed')).toBe('error');
+    expect(statusOf(report, 'tamper.reward_write')).toBe('match');
+  });
+});

@@ -1,0 +1,171 @@
+/** Plugins of the guard: JSON rules, JSON policies, and JavaScript or TypeScript modules, which run apart. They only add findings. */
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { z } from 'zod';
+import { TackroomError } from '../../contract/errors.js';
+import { parseObject } from './json-object.js';
+import { PLUGIN_LIMITS, type PluginLimits, PluginProcess } from './plugin-process.js';
+import { parseRules, type Rule } from './rules.js';
+import { type Policy, parsePolicy } from './scan/policy.js';
+import { stripTypes } from './strip-types.js';
+import type { Surface } from './surface.js';
+import { type Finding, type GuardInput, SEVERITIES } from './types.js';
+
+export type Plugin =
+  | { kind: 'rules'; name: string; rules: Rule[] }
+  | { kind: 'policy'; name: string; policy: Policy }
+  | { kind: 'module'; name: string; module: PluginModule };
+
+const MAX_SOURCE = 1024 * 1024;
+
+/** Errors: NOT_FOUND, BAD_ARGUMENT (not a plugin, a mistake in JSON), UNSUPPORTED (TypeScript under an older Node). */
+export async function loadPlugin(path: string, limits: PluginLimits = PLUGIN_LIMITS): Promise<Plugin> {
+  const name = basename(path);
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new TackroomError('NOT_FOUND', `The plugin ${path} cannot be read.`, 'Name a .json, .mjs, .js or .ts file.', {
+      cause,
+    });
+  });
+  if (text.length > MAX_SOURCE)
+    throw new TackroomError('BAD_ARGUMENT', `The plugin ${path} is larger than a megabyte.`, 'Make it smaller.');
+  if (path.endsWith('.json'))
+    return parseObject(text)?.version === 1
+      ? { kind: 'rules', name, rules: parseRules(text, name) }
+      : { kind: 'policy', name, policy: parsePolicy(text, name) };
+  if (!/\.[mc]?[jt]s$/.test(path))
+    throw new TackroomError('BAD_ARGUMENT', `${path} is no plugin.`, 'Name a .json, .mjs, .js or .ts file.');
+  return {
+    kind: 'module',
+    name,
+    module: new PluginModule(name, /\.[mc]?ts$/.test(path) ? stripTypes(text, name) : text, limits),
+  };
+}
+
+const Described = z
+  .array(
+    z.object({
+      id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$/),
+      severity: z.enum(SEVERITIES).default('info'),
+      title: z.string().max(200).optional(),
+    }),
+  )
+  .min(1)
+  .max(200);
+export type PluginRule = z.infer<typeof Described>[number];
+const Looked = z.array(
+  z.union([
+    z.object({ rule: z.number().int().nonnegative(), failed: z.literal(true) }),
+    z.object({ rule: z.number().int().nonnegative(), reason: z.string().max(200) }),
+  ]),
+);
+
+export interface PluginHit {
+  rule: PluginRule;
+  /** '' when the rule gave none. */
+  reason: string;
+}
+
+export interface PluginAnswer {
+  hits: PluginHit[];
+  /** The module, or one of its rules, gave no answer; what the others found still counts. */
+  failed: boolean;
+}
+
+/** A module with a list `rules`, each `{id, severity, title, on, pattern}` or `{id, severity, title, find(call, context)}`. */
+export class PluginModule {
+  readonly #process: PluginProcess;
+  #rules: Promise<PluginRule[] | null> | undefined;
+
+  constructor(
+    readonly name: string,
+    source: string,
+    limits: PluginLimits,
+  ) {
+    this.#process = new PluginProcess(source, limits);
+  }
+
+  /** Null when the module cannot be loaded or lists no rules in the right form. */
+  rules(): Promise<PluginRule[] | null> {
+    this.#rules ??= this.#process.describe().then((text) => read(Described, text));
+    return this.#rules;
+  }
+
+  /** What it found in a call. */
+  async look(
+    name: string,
+    surface: Surface,
+    context: Pick<GuardInput, 'profile' | 'harness' | 'task'>,
+  ): Promise<PluginAnswer> {
+    const rules = await this.rules();
+    if (rules === null) return { hits: [], failed: true };
+    const call = { name, text: channelsOf(surface) };
+    const { profile, harness, task } = context;
+    const answer = read(
+      Looked,
+      await this.#process.look(JSON.stringify({ call, context: { profile, harness, task } })),
+    );
+    const hits: PluginHit[] = [];
+    let failed = answer === null;
+    for (const each of answer ?? []) {
+      const rule = rules[each.rule];
+      if (rule === undefined || 'failed' in each) failed = true;
+      else hits.push({ rule, reason: each.reason });
+    }
+    return { hits, failed };
+  }
+
+  stop(): void {
+    this.#process.stop();
+  }
+}
+
+/** Findings of a module on one call. A module that fails is itself a finding. */
+export async function moduleFindings(
+  module: PluginModule,
+  name: string,
+  surface: Surface,
+  input: GuardInput,
+): Promise<Finding[]> {
+  const { hits, failed } = await module.look(name, surface, input);
+  const findings: Finding[] = hits.map(({ rule, reason }) => ({
+    rule: rule.id,
+    severity: rule.severity,
+    reason: printable(reason || rule.title || 'a plugin found it'),
+  }));
+  if (failed)
+    findings.push({
+      rule: 'plugin.failed',
+      severity: 'medium',
+      reason: `the plugin ${printable(module.name)} gave no answer`,
+    });
+  return findings;
+}
+
+function read<T>(schema: z.ZodType<T>, text: string | null): T | null {
+  if (text === null) return null;
+  try {
+    const parsed = schema.safeParse(JSON.parse(text));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}
+
+function channelsOf(surface: Surface): Record<string, string[]> {
+  return {
+    command: [...new Set([...surface.scripts, ...surface.commands])],
+    code: surface.code,
+    read: surface.reads,
+    write: surface.writes.map(({ path }) => path),
+    payload: surface.payloads,
+    url: surface.urls,
+    query: surface.queries,
+    argument: surface.others,
+    host: surface.hosts,
+  };
+}
+
+/** One line without control characters: it ends up in a notice to the model. */
+function printable(text: string): string {
+  return text.replace(/\p{Cc}+/gu, ' ').slice(0, 200);
+}
