@@ -9,6 +9,8 @@ export interface Nested {
   shell: string[];
   /** Python, JavaScript, Perl, Ruby. */
   code: string[];
+  /** Characters of build files that were read for it. */
+  cost: number;
 }
 
 /** Wrappers with the options that take a word of their own. */
@@ -80,7 +82,7 @@ export function unwrap(argv: string[]): string[] {
 
 /** Scripts inside `command`; `files` are texts the model wrote and may now run. */
 export function nestedScripts(command: Command, files: ModelFiles): Nested {
-  const nested: Nested = { shell: [], code: [] };
+  const nested: Nested = { shell: [], code: [], cost: 0 };
   const argv = unwrap(command.argv);
   const program = programOf(argv);
   const args = argv.slice(1);
@@ -89,7 +91,10 @@ export function nestedScripts(command: Command, files: ModelFiles): Nested {
   const implicit = (runner: string, cwd: string): string | undefined => {
     for (const name of IMPLICIT_FILES[runner] ?? []) {
       const text = files.get(normalizePath(name, cwd === '.' ? '' : cwd));
-      if (text !== undefined) return text;
+      if (text !== undefined) {
+        nested.cost += text.length;
+        return text;
+      }
     }
     return undefined;
   };
@@ -116,6 +121,7 @@ export function nestedScripts(command: Command, files: ModelFiles): Nested {
     const cwd = normalizePath(folder ?? '.', command.cwd);
     const named = after(args, /^-f$/);
     const text = named === undefined ? implicit(program, cwd) : named === '-' ? input() : file(named);
+    if (named !== undefined) nested.cost += text?.length ?? 0;
     const targets = args.filter((arg) => !/^-|=/.test(arg) && arg !== folder && arg !== named);
     push(
       nested.shell,

@@ -154,7 +154,7 @@ class Reader {
   ) {}
 
   shell(script: string, cwd: string, depth: number): void {
-    if (depth > 6 || script.length === 0) return;
+    if (depth > 6 || script.length === 0 || this.budget.characters < 0) return;
     this.surface.scripts.push(script);
     const functions = shellFunctions(script);
     for (let pick = 0, words = 1; pick < words && this.budget.commands > 0; pick++) {
@@ -187,6 +187,7 @@ class Reader {
       files.set(path, content);
     }
     const nested = nestedScripts(command, files);
+    this.budget.characters -= nested.cost;
     nested.shell.push(...hookScripts(command));
     for (const script of nested.shell) this.shell(script, command.cwd, depth + 1);
     for (const code of nested.code) this.code(code, command.cwd, depth + 1);

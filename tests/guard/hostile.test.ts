@@ -97,11 +97,64 @@ describe('hostile input', () => {
     ['assignments', (n) => 'A=$A$A$A$A;'.repeat(n)],
     ['pipes', (n) => 'echo a|'.repeat(n)],
     ['dots', (n) => `python3 -c "${'a.'.repeat(n)}urlopen"`],
+    ['braces', (n) => `echo ${'{a,b}'.repeat(n / 5)}`],
+    ['open braces', (n) => `echo ${'{a,'.repeat(n / 3)}`],
+    ['ranges', (n) => `rm ${'{1..999}'.repeat(n / 8)}`],
+    ['loops in loops', (n) => `for a in 1 2 3 4 5 6 7 8 9; do ${'for a in 1 2 3 4 5 6 7 8 9; do '.repeat(n / 32)}`],
+    ['a function that calls itself', (n) => `f() { f; f; f; f; }; ${'f; '.repeat(n / 3)}`],
+    ['many functions', (n) => 'f() { x; }; '.repeat(n / 12)],
+    ['heads of functions', (n) => 'f() {'.repeat(n / 5)],
+    ['groups', (n) => '(echo a)|'.repeat(n / 9)],
+    ['open groups', (n) => '{ echo a; '.repeat(n / 10)],
+    ['arrays', (n) => `A=(${'x '.repeat(n / 2)})`],
+    ['replacements', (n) => `A=aaaaaaaaaaaaaaaa; ${'A=@{A//a/aaaaaaaa}; '.repeat(n / 20).replaceAll('@', '$')}`],
+    ['aliases', (n) => `${"alias a='a; a'; ".repeat(n / 16)} a`],
+    ['filters', (n) => `echo a${" | sed 's/a/aaaa/g'".repeat(n / 19)} | sh`],
+    ['xargs', (n) => `echo ${'a '.repeat(n / 2)} | xargs rm`],
+    ['links', (n) => 'ln -s /a /b; rm /b/x; '.repeat(n / 22)],
+    ['characters', (n) => `python3 -c "${'chr(47)+'.repeat(n / 8)}"`],
+    ['formats', (n) => `python3 -c "${"'%s' % 'a' ".repeat(n / 11)}"`],
+    ['reversals', (n) => `python3 -c "${"'a".repeat(n / 2)}'[::-1]"`],
+    ['addresses', (n) => `echo ${'1.2.3.'.repeat(n / 6)} > /etc/hosts`],
+    ['numbers', (n) => `kill ${'12 '.repeat(n / 3)}`],
+    ['a patch', (n) => `patch -p1 <<'A'\n${'+++ a\n'.repeat(n / 6)}A\n`],
+    ['base64 of gzip', (n) => `echo ${'H4sIAAAA'.repeat(n / 8)} | base64 -d | gunzip | sh`],
     ['atexit', (n) => `python3 -c "${'atexit '.repeat(n)}"`],
   ];
   test.each(bombs)('%s cost no more than linear time', (_, make) => {
     const start = process.cpuUsage();
     bash(make(40_000));
+    const { user, system } = process.cpuUsage(start);
+    expect((user + system) / 1000).toBeLessThan(1500);
+  });
+
+  const makefiles: [string, (n: number) => string][] = [
+    ['rules', (n) => 'a: b\n'.repeat(n / 5)],
+    ['needs', (n) => `a: ${'b '.repeat(n / 2)}\n`],
+    [
+      'rules that need each other',
+      (n) => Array.from({ length: n / 12 }, (_, i) => `t${i}: t${i + 1} t0\n\tmake t${i}`).join('\n'),
+    ],
+    ['variables', (n) => '$(A)'.repeat(n / 4)],
+  ];
+  test.each(makefiles)('a Makefile of %s costs no more than linear time', (_, make) => {
+    const start = process.cpuUsage();
+    const content = make(40_000);
+    bash('make all t0', {
+      messages: [
+        {
+          role: 'assistant',
+          content: '',
+          tool_calls: [
+            {
+              id: 'm',
+              type: 'function',
+              function: { name: 'write', arguments: JSON.stringify({ path: 'Makefile', content }) },
+            },
+          ],
+        },
+      ],
+    });
     const { user, system } = process.cpuUsage(start);
     expect((user + system) / 1000).toBeLessThan(1500);
   });
