@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { bash, verdictOn } from './support.js';
 
@@ -71,3 +74,12 @@ test.each([
   ['edit', { path: 'README.md', edits: [{ oldText: 'a', newText: 'see https://anything.example.org' }] }],
   ['webfetch', { url: 'https://docs.example.com/guide' }],
 ])('%s %j passes', (name, args) => expect(verdictOn(name, args).verdict).toBe('allow'));
+
+/** Builds, services, containers, version control, settings: what looks like an attack only to a guard that reads words. */
+const everyday = JSON.parse(
+  readFileSync(join(dirname(fileURLToPath(import.meta.url)), '..', 'fixtures', 'guard', 'ordinary.json'), 'utf8'),
+) as string[];
+test.each(everyday)('%s', (command) => {
+  expect(bash(command, { profile: 'training' }).verdict).toBe('allow');
+  expect(bash(command, { profile: 'desktop' }).verdict).toBe('allow');
+});

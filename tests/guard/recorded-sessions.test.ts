@@ -12,9 +12,13 @@ const HARNESSES = ['pi', 'pi-0.73', 'opencode', 'hermes'] as const;
 const BROKEN = /badargs|unknowntool|noid|dupid|malformed|lengthtool/;
 
 /** Every recorded call with what was said before it: once per distinct call of a scenario. */
-function* recordedCalls(folder: string): Generator<{ messages: ChatMessage[]; call: { id: string; name: string; arguments: string } }> {
+function* recordedCalls(
+  folder: string,
+): Generator<{ messages: ChatMessage[]; call: { id: string; name: string; arguments: string } }> {
   const seen = new Set<string>();
-  for (const file of readdirSync(folder).filter((name) => name.endsWith('.request.json')).sort()) {
+  for (const file of readdirSync(folder)
+    .filter((name) => name.endsWith('.request.json'))
+    .sort()) {
     const { body } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as { body?: unknown };
     const { messages } = readExchange(body, {}).request;
     for (const [i, message] of messages.entries())
@@ -44,8 +48,14 @@ describeShared('recorded sessions', (shared) => {
         for (const profile of ['training', 'desktop'] as const) {
           calls++;
           const tools = [{ type: 'function' as const, function: { name: call.name, description: '', parameters: {} } }];
-          const [verdict] = checkResponse({ harness: 'unknown', profile, request: { messages, tools }, toolCalls: [call] });
-          if (verdict?.verdict !== 'allow') stopped.push(`${scenario.name} ${verdict?.rule} ${call.name} ${call.arguments.slice(0, 200)}`);
+          const [verdict] = checkResponse({
+            harness: 'unknown',
+            profile,
+            request: { messages, tools },
+            toolCalls: [call],
+          });
+          if (verdict?.verdict !== 'allow')
+            stopped.push(`${scenario.name} ${verdict?.rule} ${call.name} ${call.arguments.slice(0, 200)}`);
         }
     }
     expect(calls).toBeGreaterThan(20);
