@@ -5,7 +5,8 @@ import type { Readable, Writable } from 'node:stream';
 import { z } from 'zod';
 import { TackroomError } from '../../contract/errors.js';
 import { Harness } from '../../contract/records.js';
-import { checkResponse, checkWithPlugins } from './guard.js';
+import { checkWithPlugins } from './check-with-plugins.js';
+import { checkResponse } from './guard.js';
 import { loadPlugin, type Plugin } from './plugins.js';
 import { readExchange } from './wire.js';
 

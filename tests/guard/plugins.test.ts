@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { checkWithPlugins } from '../../main/guard/guard.js';
+import { checkWithPlugins } from '../../main/guard/check-with-plugins.js';
 import { hostCommand, PLUGIN_LIMITS } from '../../main/guard/plugin-process.js';
 import { loadPlugin, type Plugin } from '../../main/guard/plugins.js';
 import type { GuardInput } from '../../main/guard/types.js';
