@@ -106,8 +106,10 @@ export function fileAccess(command: Command, files: ModelFiles): FileAccess {
     const target = flagValue(argv, /^(?:-t|--target-directory)$/) ?? words.at(-1);
     reads.push(...words.slice(0, -1).map(at));
     if (program === 'mv') for (const word of words.slice(0, -1)) add(word);
-    add(target, words.length === 2 ? (files.get(at(words[0]!)) ?? null) : null);
-    if (target && words.length > 1)
+    // A link that is there is replaced, not followed.
+    if (program === 'ln' && target) writes.push({ path: normalizePath(target, command.cwd), content: null });
+    else add(target, words.length === 2 ? (files.get(at(words[0]!)) ?? null) : null);
+    if (target && words.length > 1 && !(program === 'ln' && words.length === 2))
       for (const word of words.slice(0, -1)) add(`${target}/${word.split('/').at(-1)}`, files.get(at(word)) ?? null);
     if (program === 'ln' && target && words[0] && argv.some((word) => /^-[a-zA-Z]*s|^--symbolic/.test(word)))
       files.link(

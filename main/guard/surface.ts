@@ -160,7 +160,7 @@ class Reader {
     for (let pick = 0, words = 1; pick < words && this.budget.commands > 0; pick++) {
       const scope: Scope = { variables: new Map(), cwd, room: 50_000, pick, loopWords: 1 };
       for (const command of parseShell(script, { scope, budget: this.budget, depth, files: this.files })) {
-        this.#command(command, depth);
+        for (const each of this.#throughXargs(command)) this.#command(each, depth);
         if (command.argv[0] === 'alias') for (const word of command.argv.slice(1)) functions.set(...aliasOf(word));
         const body = functions.get(command.argv[0] ?? '');
         if (body !== undefined)
@@ -172,7 +172,6 @@ class Reader {
 
   #command(command: Command, depth: number): void {
     const { surface, files } = this;
-    this.#followXargs(command);
     const argv = unwrap(command.argv);
     const assigned = command.assignments.map(([name, value]) => `${name}=${value}`);
     surface.commands.push([...assigned, ...argv].join(' ').slice(0, MAX_TEXT));
@@ -193,22 +192,26 @@ class Reader {
     for (const code of nested.code) this.code(code, command.cwd, depth + 1);
   }
 
-  /** `… | xargs rm`: what is printed, or the folder that `find` walks, becomes arguments. */
-  #followXargs(command: Command): void {
-    const runner = programOf(command.argv);
-    if (!command.from || !/^(?:xargs|parallel)$/.test(runner) || command.argv.length > 500) return;
-    const from = command.from;
+  /** `… | xargs rm`: what is printed, or the folder that `find` walks, becomes arguments; one command per item with `-I`. */
+  #throughXargs(command: Command): Command[] {
+    const { from, argv } = command;
+    if (!from || !/^(?:xargs|parallel)$/.test(programOf(argv)) || argv.length > 500) return [command];
     const printed = staticOutput(from, this.files);
-    const words =
+    const flag = argv.find((word) => /^-I|^-i$/.test(word));
+    const sign = flag === '-I' ? (argv[argv.indexOf(flag) + 1] ?? '{}') : flag?.slice(2) || '{}';
+    const split = argv.some((word) => /^(?:-0|--null)$/.test(word)) ? /\0/ : flag === undefined ? /\s+/ : /\n/;
+    const items =
       printed !== null
-        ? printed.split(/[\s\0]+/).filter(Boolean)
+        ? printed.split(split).filter(Boolean)
         : /^(?:find|ls|grep|rg|git)$/.test(programOf(from.argv))
           ? from.argv.slice(1).filter((word) => word.includes('/'))
           : [];
-    const sign = /^-I(.+)$/.exec(command.argv.find((word) => word.startsWith('-I')) ?? '')?.[1] ?? '{}';
-    if (words.length > 0 && command.argv.includes(sign))
-      command.argv = command.argv.map((word) => (word === sign ? words[0]! : word));
-    else command.argv = [...command.argv, ...words.slice(0, 200)];
+    const template = argv.slice(flag === '-I' ? argv.indexOf(flag) + 2 : 1);
+    if (items.length === 0 || !template.some((word) => word.includes(sign)))
+      return [{ ...command, argv: [...argv, ...items.slice(0, 200)] }];
+    return items
+      .slice(0, MAX_LOOP_WORDS)
+      .map((item) => ({ ...command, argv: ['xargs', ...template.map((word) => word.replaceAll(sign, item))] }));
   }
 
   code(source: string, cwd: string, depth: number): void {
