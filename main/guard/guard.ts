@@ -7,10 +7,12 @@ import { type Allowance, excusedRules } from './allowances.js';
 import { Conversation } from './conversation.js';
 import { decide } from './decide.js';
 import { type Examined, examine } from './examine.js';
+import { parseObject } from './json-object.js';
 import type { ModelFiles } from './model-files.js';
 import { applyPolicies } from './policy-findings.js';
 import { builtInRules, type Rule } from './rules.js';
 import type { Policy } from './scan/policy.js';
+import { readCall } from './surface.js';
 import type { CallVerdict, Finding, GuardInput, SampledCall } from './types.js';
 
 export interface GuardOptions {
@@ -20,6 +22,8 @@ export interface GuardOptions {
   /** What the user answered "this was wrong" to. */
   allowances?: readonly Allowance[];
 }
+
+const MAX_HINT = 100_000;
 
 /** One verdict per call, in order. Never throws: a rule that fails counts as a suspicious finding. */
 export function checkResponse(input: GuardInput, options: GuardOptions = {}): CallVerdict[] {
@@ -41,7 +45,8 @@ export function* examineCalls(
   { rules = builtInRules(), policies = [], allowances = [] }: GuardOptions,
 ): Generator<ExaminedCall> {
   const conversation = new Conversation(input.request);
-  const hint = input.toolCalls.map((call) => call.arguments).join('\n');
+  let hint = '';
+  for (const call of input.toolCalls) hint += `${call.arguments}\n${decodedText(call)}\n`;
   let files: ModelFiles | undefined;
   for (const call of input.toolCalls) {
     const start = performance.now();
@@ -50,6 +55,20 @@ export function* examineCalls(
     const examined = examine(call, input, conversation, files, rules, excused);
     const findings = policies.length > 0 ? applyPolicies(examined.findings, policies, rules, input) : examined.findings;
     yield { ...examined, findings, call, start, excused };
+  }
+}
+
+const HIDES_NAMES = /base64|b64|base32|xxd|openssl|gunzip|zcat|\brev\b|\btr\b|printf|eval|hex|chr\(|decode|\\\\x|\$\{/i;
+
+/** What the commands of a call spell out once they are decoded: an encoded call names its files only there. */
+function decodedText(call: SampledCall): string {
+  const args = HIDES_NAMES.test(call.arguments) ? parseObject(call.arguments) : null;
+  if (args === null) return '';
+  try {
+    const { commands, code } = readCall(call.name, args);
+    return [...commands, ...code].join('\n').slice(0, MAX_HINT);
+  } catch {
+    return '';
   }
 }
 
