@@ -161,13 +161,16 @@ example(
   }, ['file']),
 );
 
+/** An option that may be given again; unlike a list it does not swallow what follows. */
+const collect = (value: string, before: string[] = []): string[] => [...before, value];
+
 const guard = program.command('guard').description('verdicts on tool calls');
 example(
   guard
     .command('check [file]')
     .description('verdicts for calls before they run')
     .option('--jsonl', 'one line in, one line out')
-    .option('--plugin <file...>', 'rules or a policy (.json), or a module (.mjs, .js, .ts)'),
+    .option('--plugin <file>', 'rules or a policy (.json), or a module (.mjs, .js, .ts); may be given again', collect),
   'tackroom guard check calls.jsonl --jsonl',
 ).action(
   run(async () => {
@@ -186,7 +189,7 @@ example(
     .option('--task-from <source>', 'trial-dir: from the folder of the trial')
     .option('--partial', 'the record is known to be incomplete')
     .option('--rules <file>', 'a JSON policy')
-    .option('--plugin <file...>', 'rules or a policy (.json), or a module (.mjs, .js, .ts)')
+    .option('--plugin <file>', 'rules or a policy (.json), or a module (.mjs, .js, .ts); may be given again', collect)
     .option('--format <form>', 'auto, json or text', 'auto')
     .option('--json', 'the same as --format json')
     .option('--fail-on <severity>', 'info, low, medium, high or critical'),
