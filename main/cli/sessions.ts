@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { TackroomError } from '../../contract/errors.js';
 import { Recorder } from '../record/recorder.js';
 import type { Transcript } from '../record/transcript.js';
+import { sessionsContaining } from '../store/search.js';
 import type { Store } from '../store/store.js';
 import { exportSession } from '../trajectory/export-session.js';
 import { type GlobalOptions, withStore } from './context.js';
@@ -34,7 +35,7 @@ function printSessions(io: CommandIo, sessions: ReturnType<Store['session']['lis
         sessions.map((s) => [
           s.id,
           day(s.updatedAt),
-          s.harness,
+          s.source?.harness ?? s.harness,
           s.origin,
           s.requests,
           s.toolCalls,
@@ -89,15 +90,8 @@ export async function sessionsSearchCommand(
   io: CommandIo,
 ): Promise<number> {
   return withStore(options, (store) => {
-    const recorder = new Recorder(store);
-    const wanted = options.text.toLowerCase();
-    const found = store.session.list({ orderBy: 'updatedAt' }).filter(
-      (s) =>
-        s.title.toLowerCase().includes(wanted) ||
-        JSON.stringify(recorder.sessionTranscript(s.id)?.steps ?? [])
-          .toLowerCase()
-          .includes(wanted),
-    );
+    const ids = sessionsContaining(store.db, options.text);
+    const found = [...ids].flatMap((id) => store.session.get(id) ?? []).sort((a, b) => b.updatedAt - a.updatedAt);
     printSessions(io, found, options.json);
     return 0;
   });

@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { TackroomError } from '../../contract/errors.js';
+import { backUp } from './backup.js';
 import { MIGRATIONS } from './migrations.js';
 
 export type Database = Sqlite.Database;
@@ -21,6 +22,8 @@ export function openDatabase(file: string): Database {
     db.pragma('synchronous = NORMAL');
     db.pragma('busy_timeout = 10000');
     db.pragma('foreign_keys = ON');
+    const at = db.pragma('user_version', { simple: true }) as number;
+    if (at > 0 && at < MIGRATIONS.length) backUp(db, file, at);
     migrate(db);
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
