@@ -3,7 +3,7 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { TackroomError } from '../../contract/errors.js';
 import { Recorder } from '../record/recorder.js';
-import type { Transcript } from '../record/transcript.js';
+import type { Transcript, TranscriptStep } from '../record/transcript.js';
 import { sessionsContaining } from '../store/search.js';
 import type { Store } from '../store/store.js';
 import { exportSession } from '../trajectory/export-session.js';
@@ -75,10 +75,16 @@ export async function sessionsShowCommand(
           io.stdout.write(
             `> ${call.name} ${printable(call.arguments)}${call.verdict === 'allow' ? '' : `  [${call.verdict}: ${call.reason}]`}\n`,
           );
-      } else io.stdout.write(`--- ${step.kind}\n${printable(step.text)}\n`);
+      } else io.stdout.write(`--- ${headOf(step)}\n${printable(step.text)}\n`);
     }
     return 0;
   });
+}
+
+function headOf(step: Exclude<TranscriptStep, { kind: 'assistant' | 'rewrite' }>): string {
+  if (step.kind !== 'tool') return step.mark ? `${step.kind} (${step.mark})` : step.kind;
+  if (typeof step.exitCode === 'number') return `tool (exit code ${step.exitCode})`;
+  return step.isError ? 'tool (failed)' : 'tool';
 }
 
 /** Control characters of recorded text must not reach the terminal. */

@@ -57,6 +57,22 @@ export class MessageStore {
     return message;
   }
 
+  /** Stores a message after `parent` (empty: the first), of which `length` messages are the conversation. */
+  putAfter(parent: string, length: number, message: ChatMessage): { node: string; message: string } {
+    const body = canonicalJson(message);
+    const hash = sha256(body);
+    const node = nodeHash(parent, hash);
+    this.#putLink({ node, message: hash, role: message.role, body }, parent || null, length);
+    return { node, message: hash };
+  }
+
+  /** The same for a message that is stored. */
+  append(parent: string, length: number, message: string): string {
+    const node = nodeHash(parent, message);
+    this.#putNode(node, parent || null, message, length);
+    return node;
+  }
+
   putTools(tools: readonly ToolDefinition[]): string {
     const body = canonicalJson(tools);
     const hash = sha256(body);
@@ -101,8 +117,12 @@ export class MessageStore {
     this.db
       .prepare('INSERT OR IGNORE INTO message (hash, role, body) VALUES (?, ?, ?)')
       .run(link.message, link.role, link.body);
+    this.#putNode(link.node, parent, link.message, depth);
+  }
+
+  #putNode(node: string, parent: string | null, message: string, depth: number): void {
     this.db
       .prepare('INSERT OR IGNORE INTO message_node (hash, parent, message, depth) VALUES (?, ?, ?, ?)')
-      .run(link.node, parent, link.message, depth);
+      .run(node, parent, message, depth);
   }
 }
