@@ -38,6 +38,25 @@ export function openDatabase(file: string): Database {
   return db;
 }
 
+/** For the files of other programs. `own`: a copy of ours, in which SQLite may roll back what a kill left. */
+export function openReader(file: string, { own = false } = {}): Database {
+  const db = new Sqlite(file, {
+    readonly: !own,
+    fileMustExist: true,
+    timeout: 5000,
+    ...(nativeBinding ? { nativeBinding } : {}),
+  });
+  try {
+    // What stands in the file's own schema is not run.
+    db.pragma('trusted_schema = OFF');
+    db.pragma('cell_size_check = ON');
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
 function migrate(db: Database): void {
   const run = db.transaction(() => {
     const at = db.pragma('user_version', { simple: true }) as number;
