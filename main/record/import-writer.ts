@@ -32,9 +32,10 @@ export class ImportWriter implements SessionWriter {
   #added = 0;
   /** Calls whose result has not been read. */
   #open = new Map<string, ToolCall>();
-  /** Places that something follows, and those that nothing followed so far. */
+  /** Places that something follows, and those that nothing followed so far, with the number of the next request. */
   #followed = new Set<string>();
-  #ends = new Set<string>();
+  #ends = new Map<string, number>();
+  #next = 0;
   #marks = new Map<string, MarkKind>();
 
   constructor(
@@ -100,6 +101,7 @@ export class ImportWriter implements SessionWriter {
       synthetic: synthetic ?? false,
     };
     this.store.request.put(request);
+    this.#next = request.seq + 1;
     if (!known) this.#added++;
     this.#followed.add(at.node);
     this.#ends.delete(place.node);
@@ -119,7 +121,7 @@ export class ImportWriter implements SessionWriter {
   /** Writes the session itself; undefined when there was none, or nothing was said in it. */
   finish(): { session: Session; added: number } | undefined {
     if (!this.#info) return undefined;
-    const ends = [...this.#ends].filter((node) => !this.#followed.has(node));
+    const ends = [...this.#ends].filter(([node]) => !this.#followed.has(node));
     const known = this.store.session.get(this.#id);
     const requests = this.store.request.count({ where: { sessionId: this.#id } });
     if (!known && requests === 0 && ends.length === 0) return undefined;
@@ -168,7 +170,7 @@ export class ImportWriter implements SessionWriter {
   #moved(from: Place, to: Place): void {
     if (from.node !== ROOT.node) this.#followed.add(from.node);
     this.#ends.delete(from.node);
-    this.#ends.add(to.node);
+    this.#ends.set(to.node, this.#next);
   }
 
   #putCalls(request: Request, answer: ChatMessage | null): void {
@@ -193,12 +195,12 @@ export class ImportWriter implements SessionWriter {
     }
   }
 
-  #putPlaces(ends: readonly string[]): void {
+  #putPlaces(ends: readonly (readonly [string, number])[]): void {
     const { db } = this.store;
     db.prepare("DELETE FROM session_place WHERE sessionId = ? AND kind = 'tail'").run(this.#id);
-    const put = db.prepare('INSERT OR IGNORE INTO session_place (sessionId, node, kind) VALUES (?, ?, ?)');
-    for (const node of ends) put.run(this.#id, node, 'tail');
-    for (const [node, kind] of this.#marks) put.run(this.#id, node, kind);
+    const put = db.prepare('INSERT OR IGNORE INTO session_place (sessionId, node, kind, seq) VALUES (?, ?, ?, ?)');
+    for (const [node, seq] of ends) put.run(this.#id, node, 'tail', seq);
+    for (const [node, kind] of this.#marks) put.run(this.#id, node, kind, 0);
   }
 }
 

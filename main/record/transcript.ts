@@ -65,24 +65,37 @@ export function sessionTranscript(store: Store, messages: MessageStore, sessionI
     steps.push(...newSteps(messages, places.marks, previous, node, at));
     previous = node;
   };
+  const goOnTo = (seq: number, at: number): void => {
+    for (let tail = places.tails[0]; tail && tail.seq <= seq; tail = places.tails[0]) {
+      goOn(tail.node, at);
+      places.tails.shift();
+    }
+  };
   for (const request of requests) {
+    goOnTo(request.seq, request.createdAt);
     if (main.has(request.id)) goOn(request.promptNode, request.createdAt);
     steps.push(answerStep(store, messages, request, !main.has(request.id)));
   }
-  for (const node of places.tails) goOn(node, session.updatedAt);
+  goOnTo(Number.POSITIVE_INFINITY, session.updatedAt);
   return { session, steps: session.source ? withResults(store, sessionId, steps) : steps };
 }
 
-function placesOf(store: Store, sessionId: string): { tails: string[]; marks: Map<string, MarkKind> } {
-  const rows = store.db.prepare('SELECT node, kind FROM session_place WHERE sessionId = ?').all(sessionId) as {
+function placesOf(
+  store: Store,
+  sessionId: string,
+): { tails: { node: string; seq: number }[]; marks: Map<string, MarkKind> } {
+  const rows = store.db
+    .prepare('SELECT node, kind, seq FROM session_place WHERE sessionId = ? ORDER BY seq')
+    .all(sessionId) as {
     node: string;
     kind: string;
+    seq: number;
   }[];
   const marks = rows.flatMap(({ node, kind }) => {
     const mark = MarkKind.safeParse(kind);
     return mark.success ? [[node, mark.data] as const] : [];
   });
-  return { tails: rows.filter((row) => row.kind === 'tail').map((row) => row.node), marks: new Map(marks) };
+  return { tails: rows.filter((row) => row.kind === 'tail'), marks: new Map(marks) };
 }
 
 /** Ids of calls may come again later in a session: a result belongs to the latest call before it. */

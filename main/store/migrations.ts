@@ -34,7 +34,8 @@ CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL);`,
 CREATE INDEX message_node_message ON message_node(message);
 CREATE INDEX request_toolsHash ON request(json_extract(data, '$.toolsHash'));`,
   // What was imported from where, so that a source that did not change is not read again; and places in the tree of
-  // messages: ends of an imported conversation beyond its last answer ('tail'), user messages that nobody typed.
+  // messages: ends of an imported conversation beyond its last answer ('tail', before the request `seq`), and
+  // user messages that nobody typed.
   `${SEARCH_SCHEMA}
 CREATE TABLE import_source (
   key TEXT PRIMARY KEY,
@@ -47,6 +48,7 @@ CREATE TABLE session_place (
   sessionId TEXT NOT NULL,
   node TEXT NOT NULL,
   kind TEXT NOT NULL,
+  seq INTEGER NOT NULL,
   PRIMARY KEY (sessionId, node, kind)
 ) WITHOUT ROWID;
 CREATE INDEX session_place_node ON session_place(node);`,
