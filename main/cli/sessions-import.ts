@@ -2,16 +2,26 @@
 import { setImmediate } from 'node:timers/promises';
 import { TackroomError } from '../../contract/errors.js';
 import { SourceHarness } from '../../contract/records.js';
+import { claudeCodeReader } from '../harness/sessions/claude-code.js';
+import { codexReader } from '../harness/sessions/codex.js';
 import { hermesReader } from '../harness/sessions/hermes.js';
 import { opencodeReader } from '../harness/sessions/opencode.js';
 import { piReader } from '../harness/sessions/pi.js';
 import type { SessionReader } from '../harness/sessions/session-writer.js';
 import { type ImportReport, importSessions } from '../record/import-sessions.js';
+import { atifReader } from '../trajectory/import-atif.js';
 import { type GlobalOptions, withStore } from './context.js';
 import type { CommandIo } from './io.js';
 import { table } from './table.js';
 
-export const SESSION_READERS: readonly SessionReader[] = [piReader, hermesReader, opencodeReader];
+export const SESSION_READERS: readonly SessionReader[] = [
+  piReader,
+  codexReader,
+  claudeCodeReader,
+  opencodeReader,
+  hermesReader,
+  atifReader,
+];
 
 /** Sessions between two looks at Ctrl-C. */
 const BREATH = 16;

@@ -15,7 +15,6 @@ import {
   Unreadable,
 } from '../harness/sessions/session-writer.js';
 import type { Store } from '../store/store.js';
-import { sha256 } from './hash.js';
 import { importedSessionId, partId } from './import-ids.js';
 import { MessageStore } from './message-store.js';
 import { messageText } from './session-finder.js';
@@ -175,7 +174,7 @@ export class ImportWriter implements SessionWriter {
 
   #putCalls(request: Request, answer: ChatMessage | null): void {
     for (const [i, call] of (answer?.tool_calls ?? []).entries()) {
-      const id = partId('call', request.createdAt, request.id, String(i));
+      const id = partId('call', request.createdAt, request.id, i);
       const known = this.store.toolCall.get(id);
       const record: ToolCall = {
         id,
@@ -203,6 +202,3 @@ export class ImportWriter implements SessionWriter {
     for (const [node, kind] of this.#marks) put.run(this.#id, node, kind, 0);
   }
 }
-
-/** Names what a source says when it has no id of its own. */
-export const contentId = (text: string): string => sha256(text).slice(0, 32);
