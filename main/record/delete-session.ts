@@ -40,7 +40,7 @@ export function deleteSession(store: Store, sessionId: string): boolean {
 }
 
 /** Walks up from each leaf and removes nodes without children and without a request that asked or answered with them. */
-function collectNodes(store: Store, leaves: readonly string[]): void {
+export function collectNodes(store: Store, leaves: readonly string[]): void {
   const { db } = store;
   const read = db.prepare('SELECT parent, message FROM message_node WHERE hash = ?');
   const hasChild = db.prepare('SELECT 1 FROM message_node WHERE parent = ? LIMIT 1');

@@ -6,9 +6,12 @@ export function importedSessionId(harness: SourceHarness, id: string): string {
   return `ses_i${sha256(JSON.stringify([harness, id])).slice(0, 20)}`;
 }
 
-/** Sorts by time, as other ids do, and calls of one answer in their order. */
-export function partId(prefix: 'req' | 'call', at: number, owner: string, key: string | number): string {
-  const order = typeof key === 'number' ? key.toString(36).padStart(4, '0') : '';
-  const hash = sha256(JSON.stringify([owner, key])).slice(0, 16);
-  return `${prefix}_${Math.floor(at).toString(36).padStart(9, '0')}${order}${hash}`;
+/** A time is no part of it: one that a source does not tell may change between readings. */
+export function importedRequestId(sessionId: string, key: string): string {
+  return `req_i${sha256(JSON.stringify([sessionId, key])).slice(0, 20)}`;
+}
+
+/** Sorts calls of one answer in their order. */
+export function importedCallId(requestId: string, index: number): string {
+  return `call_i${sha256(requestId).slice(0, 20)}_${String(index).padStart(4, '0')}`;
 }

@@ -15,8 +15,9 @@ import {
   Unreadable,
 } from '../harness/sessions/session-writer.js';
 import type { Store } from '../store/store.js';
-import { importedSessionId, partId } from './import-ids.js';
-import { MessageStore } from './message-store.js';
+import { collectNodes } from './delete-session.js';
+import { importedCallId, importedRequestId, importedSessionId } from './import-ids.js';
+import { MessageStore, nodeHash } from './message-store.js';
 import { messageText } from './session-finder.js';
 import { titleFrom } from './title.js';
 
@@ -36,6 +37,8 @@ export class ImportWriter implements SessionWriter {
   #ends = new Map<string, number>();
   #next = 0;
   #marks = new Map<string, MarkKind>();
+  /** Leaves of an earlier reading that said less, such as an answer that was still being written. */
+  #stale: string[] = [];
 
   constructor(
     private readonly store: Store,
@@ -77,9 +80,11 @@ export class ImportWriter implements SessionWriter {
   }
 
   request(at: Place, told: ImportedAnswer): Place {
-    const { key, at: createdAt, provider, answer, toolsHash, synthetic, ...fields } = told;
-    const id = partId('req', createdAt, this.#id, key);
+    const { key, at: toldAt, provider, answer, toolsHash, synthetic, ...fields } = told;
+    const id = importedRequestId(this.#id, key);
     const known = this.store.request.get(id);
+    // A source without times gives its own, which changes.
+    const createdAt = known?.createdAt ?? toldAt;
     const place = answer ? this.#append(at, answer) : at;
     const request: Request = {
       ...fields,
@@ -102,6 +107,8 @@ export class ImportWriter implements SessionWriter {
     this.store.request.put(request);
     this.#next = request.seq + 1;
     if (!known) this.#added++;
+    else if (known.promptNode !== request.promptNode || known.answer !== request.answer)
+      this.#stale.push(known.answer === null ? known.promptNode : nodeHash(known.promptNode, known.answer));
     this.#followed.add(at.node);
     this.#ends.delete(place.node);
     this.#updatedAt = Math.max(this.#updatedAt, createdAt);
@@ -124,7 +131,8 @@ export class ImportWriter implements SessionWriter {
     const known = this.store.session.get(this.#id);
     const requests = this.store.request.count({ where: { sessionId: this.#id } });
     if (!known && requests === 0 && ends.length === 0) return undefined;
-    const { harness, id, createdAt, cwd, harnessVersion, parent } = this.#info;
+    const { harness, id, cwd, harnessVersion, parent } = this.#info;
+    const createdAt = known?.createdAt ?? this.#info.createdAt;
     const session = this.store.session.put({
       id: this.#id,
       version: 1,
@@ -150,6 +158,7 @@ export class ImportWriter implements SessionWriter {
       },
     });
     this.#putPlaces(ends);
+    collectNodes(this.store, this.#stale);
     return { session, added: this.#added };
   }
 
@@ -174,7 +183,7 @@ export class ImportWriter implements SessionWriter {
 
   #putCalls(request: Request, answer: ChatMessage | null): void {
     for (const [i, call] of (answer?.tool_calls ?? []).entries()) {
-      const id = partId('call', request.createdAt, request.id, i);
+      const id = importedCallId(request.id, i);
       const known = this.store.toolCall.get(id);
       const record: ToolCall = {
         id,
@@ -196,7 +205,9 @@ export class ImportWriter implements SessionWriter {
 
   #putPlaces(ends: readonly (readonly [string, number])[]): void {
     const { db } = this.store;
-    db.prepare("DELETE FROM session_place WHERE sessionId = ? AND kind = 'tail'").run(this.#id);
+    const before = db.prepare("SELECT node FROM session_place WHERE sessionId = ? AND kind = 'tail'").pluck();
+    this.#stale.push(...(before.all(this.#id) as string[]));
+    db.prepare('DELETE FROM session_place WHERE sessionId = ?').run(this.#id);
     const put = db.prepare('INSERT OR IGNORE INTO session_place (sessionId, node, kind, seq) VALUES (?, ?, ?, ?)');
     for (const [node, seq] of ends) put.run(this.#id, node, 'tail', seq);
     for (const [node, kind] of this.#marks) put.run(this.#id, node, kind, 0);
