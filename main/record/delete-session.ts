@@ -1,6 +1,5 @@
 /** Deletes a session and collects what only it referred to. */
 import { join } from 'node:path';
-import type { Request } from '../../contract/records.js';
 import { removeBackups } from '../store/backup.js';
 import type { Store } from '../store/store.js';
 import { nodeHash } from './message-store.js';
@@ -28,7 +27,10 @@ export function deleteSession(store: Store, sessionId: string): boolean {
       answer ? [nodeHash(promptNode, answer), promptNode] : [promptNode],
     );
     collectNodes(store, [...leaves, ...tails]);
-    collectTools(store, requests);
+    collectTools(
+      store,
+      requests.flatMap(({ toolsHash }) => toolsHash ?? []),
+    );
     return true;
   });
   if (deleted) {
@@ -66,9 +68,10 @@ export function collectNodes(store: Store, leaves: readonly string[]): void {
   }
 }
 
-function collectTools(store: Store, requests: readonly Request[]): void {
+/** Removes tool lists that no request names. */
+export function collectTools(store: Store, hashes: Iterable<string>): void {
   const drop = store.db.prepare(
     "DELETE FROM tools WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM request WHERE json_extract(data, '$.toolsHash') = ?)",
   );
-  for (const hash of new Set(requests.map((request) => request.toolsHash))) if (hash !== null) drop.run(hash, hash);
+  for (const hash of new Set(hashes)) drop.run(hash, hash);
 }

@@ -32,6 +32,8 @@ export interface ImportReport {
 
 /** Reported for one session; the rest is counted. */
 const MAX_SKIPS = 100;
+/** Characters of a reason, which may quote the source. */
+const MAX_REASON = 300;
 /** Part of every fingerprint: a reader that learned something reads again. */
 const READERS_VERSION = 1;
 
@@ -51,7 +53,7 @@ export async function importSessions(
   const report: ImportReport = { sessions: [], skipped: [], files: 0 };
   const seen = new Map<string, ImportedSession>();
   const skip = (at: string, line: number | null, reason: string): void => {
-    report.skipped.push({ path: at, line, reason });
+    report.skipped.push({ path: at, line, reason: reason.slice(0, MAX_REASON) });
   };
   for (const file of sourceFiles(path, skip)) {
     const reader = readers.find((one) => recognises(one, file));

@@ -15,7 +15,7 @@ import {
   Unreadable,
 } from '../harness/sessions/session-writer.js';
 import type { Store } from '../store/store.js';
-import { collectNodes } from './delete-session.js';
+import { collectNodes, collectTools } from './delete-session.js';
 import { importedCallId, importedRequestId, importedSessionId } from './import-ids.js';
 import { MessageStore, nodeHash } from './message-store.js';
 import { messageText } from './session-finder.js';
@@ -37,6 +37,7 @@ export class ImportWriter implements SessionWriter {
   #ends = new Map<string, number>();
   #next = 0;
   #marks = new Map<string, MarkKind>();
+  #tools = new Set<string>();
   /** Leaves of an earlier reading that said less, such as an answer that was still being written. */
   #stale: string[] = [];
 
@@ -76,7 +77,9 @@ export class ImportWriter implements SessionWriter {
   }
 
   tools(tools: readonly ToolDefinition[]): string {
-    return this.#messages.putTools(tools);
+    const hash = this.#messages.putTools(tools);
+    this.#tools.add(hash);
+    return hash;
   }
 
   request(at: Place, told: ImportedAnswer): Place {
@@ -126,6 +129,8 @@ export class ImportWriter implements SessionWriter {
 
   /** Writes the session itself; undefined when there was none, or nothing was said in it. */
   finish(): { session: Session; added: number } | undefined {
+    // Offered, and never asked with.
+    collectTools(this.store, this.#tools);
     if (!this.#info) return undefined;
     const ends = [...this.#ends].filter(([node]) => !this.#followed.has(node));
     const known = this.store.session.get(this.#id);

@@ -5,6 +5,7 @@ import { withoutCopies } from './hermes-copies.js';
 import { isSummary, markOf, rowAnswer, rowCalls, rowResult, rowText } from './hermes-rows.js';
 import { parseObject } from './json-lines.js';
 import {
+  missingUnit,
   type Place,
   ROOT,
   type SessionInfo,
@@ -36,10 +37,15 @@ function* sessionsOf(db: Database, path: string): Generator<SessionUnit> {
   const session = db.prepare('SELECT * FROM sessions WHERE id = ?');
   for (const id of ids) {
     if (typeof id !== 'string') continue;
-    const row = session.get(id) as Row;
+    const row = session.get(id) as Row | undefined;
+    const key = `hermes\n${path}\n${id}`;
+    if (!row) {
+      yield missingUnit(key, id);
+      continue;
+    }
     const at = states.get(id) ?? {};
     yield {
-      key: `hermes\n${path}\n${id}`,
+      key,
       fingerprint: JSON.stringify([at.rows, at.last, at.active, at.compacted, at.size, row.title, row.ended_at]),
       read: (writer, skip) => new HermesSession(db, row, asCount(at.compacted) > 0, writer, skip).read(messages.of(id)),
     };

@@ -3,7 +3,14 @@ import type { Database } from '../../store/database.js';
 import { parseObject } from './json-lines.js';
 import type { OpencodeMessage } from './opencode-messages.js';
 import { type OpencodeInfo, OpencodeSession } from './opencode-session.js';
-import { fileFingerprint, type SessionReader, type SessionUnit, type Skip, Unreadable } from './session-writer.js';
+import {
+  fileFingerprint,
+  missingUnit,
+  type SessionReader,
+  type SessionUnit,
+  type Skip,
+  Unreadable,
+} from './session-writer.js';
 import { Children, hasTables, inDatabase, type Row } from './sqlite-source.js';
 import { asRecord, asText } from './values.js';
 import { wholeObject } from './whole-json.js';
@@ -30,9 +37,14 @@ function* sessionsOf(db: Database, path: string): Generator<SessionUnit> {
   const session = db.prepare('SELECT * FROM session WHERE id = ?');
   for (const id of db.prepare('SELECT id FROM session ORDER BY time_created, id').pluck().all()) {
     if (typeof id !== 'string') continue;
-    const row = session.get(id) as Row;
+    const row = session.get(id) as Row | undefined;
+    const key = `opencode\n${path}\n${id}`;
+    if (!row) {
+      yield missingUnit(key, id);
+      continue;
+    }
     yield {
-      key: `opencode\n${path}\n${id}`,
+      key,
       fingerprint: JSON.stringify([row.time_updated, row.title, ...states.map((state) => state.get(id) ?? null)]),
       read(writer, skip) {
         const imported = new OpencodeSession(infoOfRow(row, id), writer, skip);

@@ -111,4 +111,13 @@ export interface SessionReader {
 /** A source, or one session of it, cannot be read; the message is the reason a person gets. */
 export class Unreadable extends Error {}
 
+/** A session that the source lists and does not have. */
+export const missingUnit = (key: string, id: string): SessionUnit => ({
+  key,
+  fingerprint: 'missing',
+  read() {
+    throw new Unreadable(`session ${id.slice(0, 100)} is listed and not there`);
+  },
+});
+
 export const fileFingerprint = (file: SourceFile): string => `${file.size}:${file.mtimeMs}`;

@@ -1,32 +1,14 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { describeShared } from '../../support/shared.js';
+import { opencodeDatabase, type Rows } from './databases.js';
 import { type Home, openTestHome, outline, servedPrompts } from './support.js';
 
-interface Dump {
+interface Dump extends Rows {
   session: Record<string, unknown>[];
   message: Record<string, unknown>[];
   part: Record<string, unknown>[];
-}
-
-/** The rows of a fixture in a database of opencode's shape. */
-function databaseOf(dump: Dump, file: string): void {
-  mkdirSync(dirname(file), { recursive: true });
-  const db = new Database(file);
-  db.exec(`CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT, title TEXT, version TEXT,
-      time_created INTEGER, time_updated INTEGER);
-    CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, time_updated INTEGER, data TEXT);
-    CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, time_created INTEGER, time_updated INTEGER, data TEXT);`);
-  for (const table of ['session', 'message', 'part'] as const) {
-    const columns = (db.pragma(`table_info(${table})`) as { name: string }[]).map(({ name }) => name);
-    const put = db.prepare(`INSERT INTO ${table} VALUES (${columns.map(() => '?').join(', ')})`);
-    const plain = (value: unknown) =>
-      value !== null && typeof value === 'object' ? JSON.stringify(value) : (value ?? null);
-    for (const row of dump[table]) put.run(...columns.map((name) => plain(row[name])));
-  }
-  db.close();
 }
 
 /** Without the system prompt, which opencode does not store, and the quotes that `opencode run` puts around a question. */
@@ -51,7 +33,7 @@ describeShared('sessions of opencode', (shared) => {
   it.each(scenarios)('%s: as the model saw it', async (name) => {
     const dump = JSON.parse(readFileSync(join(root, name, 'opencode-db-dump.json'), 'utf8')) as Dump;
     const file = join(at.home, 'source', 'opencode.db');
-    databaseOf(dump, file);
+    opencodeDatabase(dump, file);
     const { sessions, skipped } = await at.import(file);
     expect(skipped).toEqual([]);
     const imported = told(
@@ -80,7 +62,7 @@ describeShared('sessions of opencode', (shared) => {
   it('recovers exit codes, which the model never sees', async () => {
     const codes = async (name: string) => {
       const dump = JSON.parse(readFileSync(join(root, name, 'opencode-db-dump.json'), 'utf8')) as Dump;
-      databaseOf(dump, join(at.home, name, 'opencode.db'));
+      opencodeDatabase(dump, join(at.home, name, 'opencode.db'));
       const { sessions } = await at.import(join(at.home, name, 'opencode.db'));
       const where = { sessionId: sessions[0]!.session.id };
       return at.store.toolCall.list({ where }).map((call) => [call.exitCode, call.isError]);
