@@ -24,9 +24,9 @@ export const piReader: SessionReader = {
   recognises({ head }) {
     const [first = '', second = ''] = head.toString('utf8').split('\n', 2);
     const header = parseObject(first);
-    // `pi --mode json` prints the same header and then events, which have no timestamp.
-    const follows = parseObject(second);
-    return header?.type === 'session' && typeof header.cwd === 'string' && (!follows || 'timestamp' in follows);
+    // `pi --mode json` prints the same header and then events.
+    const isPrinted = /_(?:start|update|end)$/.test(String(parseObject(second)?.type));
+    return header?.type === 'session' && typeof header.cwd === 'string' && !isPrinted;
   },
   *units(file) {
     yield {
