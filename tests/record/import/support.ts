@@ -60,12 +60,12 @@ export const outline = (messages: readonly ChatMessage[]): string[] =>
   });
 
 /** Prompts of the conversation itself that a scripted server saw in a fixture. */
-export function servedPrompts(scenario: string): ChatMessage[][] {
+export function servedPrompts(scenario: string, { withoutTools = false } = {}): ChatMessage[][] {
   return readdirSync(join(scenario, 'http'))
-    .filter((name) => /^\d+-chat\.request\.json$/.test(name))
+    .filter((name) => (withoutTools ? /^\d+-chat(?:-aux)?\.request/ : /^\d+-chat\.request/).test(name))
     .sort()
     .map((name) => (JSON.parse(readFileSync(join(scenario, 'http', name), 'utf8')) as Served).body)
-    .filter((body) => body.tools !== undefined)
+    .filter((body) => withoutTools || body.tools !== undefined)
     .map((body) => body.messages);
 }
 interface Served {
