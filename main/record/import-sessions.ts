@@ -8,6 +8,7 @@ import type { SessionReader, SessionUnit, SourceFile } from '../harness/sessions
 import { Unreadable } from '../harness/sessions/session-writer.js';
 import type { Store } from '../store/store.js';
 import { ImportWriter } from './import-writer.js';
+import { MessageStore } from './message-store.js';
 import { sourceFiles } from './source-files.js';
 
 export interface SkippedPart {
@@ -51,6 +52,7 @@ export async function importSessions(
   onProgress: (sessions: number) => void | Promise<void> = () => {},
 ): Promise<ImportReport> {
   const report: ImportReport = { sessions: [], skipped: [], files: 0 };
+  const messages = new MessageStore(store.db);
   const seen = new Map<string, ImportedSession>();
   const skip = (at: string, line: number | null, reason: string): void => {
     report.skipped.push({ path: at, line, reason: reason.slice(0, MAX_REASON) });
@@ -65,7 +67,7 @@ export async function importSessions(
     report.files++;
     try {
       for (const unit of reader.units(file)) {
-        const found = importUnit(store, file, unit, skip);
+        const found = importUnit(store, messages, file, unit, skip);
         if (found) seen.set(found.session.id, merged(seen.get(found.session.id), found));
         await onProgress(seen.size);
       }
@@ -95,6 +97,7 @@ const merged = (before: ImportedSession | undefined, now: ImportedSession): Impo
 
 function importUnit(
   store: Store,
+  messages: MessageStore,
   file: SourceFile,
   unit: SessionUnit,
   skip: (path: string, line: number | null, reason: string) => void,
@@ -114,7 +117,7 @@ function importUnit(
   const skips = new SkipList();
   try {
     const found = store.transaction(() => {
-      const writer = new ImportWriter(store, file.path);
+      const writer = new ImportWriter(store, messages, file.path);
       unit.read(writer, (line, reason) => skips.add(line, reason));
       const written = writer.finish();
       store.db

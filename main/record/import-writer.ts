@@ -17,7 +17,7 @@ import {
 import type { Store } from '../store/store.js';
 import { collectNodes, collectTools } from './delete-session.js';
 import { importedCallId, importedRequestId, importedSessionId } from './import-ids.js';
-import { MessageStore, nodeHash } from './message-store.js';
+import { type MessageStore, nodeHash } from './message-store.js';
 import { messageText } from './session-finder.js';
 import { titleFrom } from './title.js';
 
@@ -41,11 +41,13 @@ export class ImportWriter implements SessionWriter {
   /** Leaves of an earlier reading that said less, such as an answer that was still being written. */
   #stale: string[] = [];
 
+  /** `messages` of `store`, shared by the sessions of an import. */
   constructor(
     private readonly store: Store,
+    messages: MessageStore,
     private readonly path: string,
   ) {
-    this.#messages = new MessageStore(store.db);
+    this.#messages = messages;
   }
 
   begin(info: SessionInfo): void {

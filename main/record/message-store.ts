@@ -4,7 +4,7 @@
  * What a turn adds to the disk is what the turn added to the conversation.
  */
 import type { ChatMessage, ToolDefinition } from '../engine/protocol.js';
-import type { Database } from '../store/database.js';
+import type { Database, Statement } from '../store/database.js';
 import { canonicalJson, sha256 } from './hash.js';
 
 export interface ChainLink {
@@ -37,7 +37,15 @@ export function nodeHash(parent: string, message: string): string {
 }
 
 export class MessageStore {
-  constructor(private readonly db: Database) {}
+  readonly #insertMessage: Statement;
+  readonly #insertNode: Statement;
+
+  constructor(private readonly db: Database) {
+    this.#insertMessage = db.prepare('INSERT OR IGNORE INTO message (hash, role, body) VALUES (?, ?, ?)');
+    this.#insertNode = db.prepare(
+      'INSERT OR IGNORE INTO message_node (hash, parent, message, depth) VALUES (?, ?, ?, ?)',
+    );
+  }
 
   /** Stores what is new of `chain` and returns its leaf. A stored node has stored ancestors. */
   putChain(chain: readonly ChainLink[]): string {
@@ -114,15 +122,11 @@ export class MessageStore {
   }
 
   #putLink(link: ChainLink, parent: string | null, depth: number): void {
-    this.db
-      .prepare('INSERT OR IGNORE INTO message (hash, role, body) VALUES (?, ?, ?)')
-      .run(link.message, link.role, link.body);
+    this.#insertMessage.run(link.message, link.role, link.body);
     this.#putNode(link.node, parent, link.message, depth);
   }
 
   #putNode(node: string, parent: string | null, message: string, depth: number): void {
-    this.db
-      .prepare('INSERT OR IGNORE INTO message_node (hash, parent, message, depth) VALUES (?, ?, ?, ?)')
-      .run(node, parent, message, depth);
+    this.#insertNode.run(node, parent, message, depth);
   }
 }

@@ -8,6 +8,7 @@ import { backUp } from './backup.js';
 import { MIGRATIONS } from './migrations.js';
 
 export type Database = Sqlite.Database;
+export type Statement = Sqlite.Statement<unknown[]>;
 
 /** The compiled SQLite to load instead of the package's own: a checkout under Electron needs one of Electron's ABI. */
 const nativeBinding = process.env.TACKROOM_SQLITE_BINDING;
