@@ -16,7 +16,13 @@ export function deleteSession(store: Store, sessionId: string): boolean {
     const dropTokens = store.db.prepare('DELETE FROM request_tokens WHERE requestId = ?');
     for (const request of requests) dropTokens.run(request.id);
     store.db.prepare('DELETE FROM request WHERE sessionId = ?').run(sessionId);
-    store.db.prepare('DELETE FROM import_source WHERE sessionId = ?').run(sessionId);
+    // With the notes of its file that are of no session.
+    store.db
+      .prepare(
+        `DELETE FROM import_source WHERE sessionId = @sessionId OR sessionId IS NULL
+         AND path IN (SELECT path FROM import_source WHERE sessionId = @sessionId)`,
+      )
+      .run({ sessionId });
     const tails = store.db
       .prepare("SELECT node FROM session_place WHERE sessionId = ? AND kind = 'tail'")
       .pluck()

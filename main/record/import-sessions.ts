@@ -121,8 +121,10 @@ function importUnit(
       unit.read(writer, (line, reason) => skips.add(line, reason));
       const written = writer.finish();
       store.db
-        .prepare('INSERT OR REPLACE INTO import_source (key, sessionId, fingerprint, skipped) VALUES (?, ?, ?, ?)')
-        .run(unit.key, written?.session.id ?? null, fingerprint, JSON.stringify(skips.list()));
+        .prepare(
+          'INSERT OR REPLACE INTO import_source (key, path, sessionId, fingerprint, skipped) VALUES (?, ?, ?, ?, ?)',
+        )
+        .run(unit.key, file.path, written?.session.id ?? null, fingerprint, JSON.stringify(skips.list()));
       return written;
     });
     tell(skips.list());

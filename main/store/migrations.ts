@@ -39,11 +39,13 @@ CREATE INDEX request_toolsHash ON request(json_extract(data, '$.toolsHash'));`,
   `${SEARCH_SCHEMA}
 CREATE TABLE import_source (
   key TEXT PRIMARY KEY,
+  path TEXT NOT NULL,
   sessionId TEXT,
   fingerprint TEXT NOT NULL,
   skipped TEXT NOT NULL
 );
 CREATE INDEX import_source_sessionId ON import_source(sessionId);
+CREATE INDEX import_source_path ON import_source(path);
 CREATE TABLE session_place (
   sessionId TEXT NOT NULL,
   node TEXT NOT NULL,

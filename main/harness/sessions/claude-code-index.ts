@@ -17,10 +17,13 @@ export class ClaudeIndex {
   readonly #fd: number;
   readonly #groups = new Map<string, { lines: At[]; bytes: number }>();
   readonly #path: string;
-  sidechain = 0;
-  own = 0;
+  /** Lines of the conversation. */
+  turns = 0;
 
-  constructor(path: string) {
+  constructor(
+    path: string,
+    private readonly subagent: boolean,
+  ) {
     this.#path = path;
     this.#fd = openSource(path);
   }
@@ -29,8 +32,8 @@ export class ClaudeIndex {
     const quiet: Skip = () => {};
     for (const { value, offset, bytes } of jsonLines(this.#path, quiet)) {
       if (value.type !== 'user' && value.type !== 'assistant') continue;
-      if (value.isSidechain === true) this.sidechain++;
-      else this.own++;
+      if ((value.isSidechain === true) !== this.subagent) continue;
+      this.turns++;
       const id = messageId(value);
       if (id !== null) this.#add(id, { offset, bytes });
     }

@@ -1,4 +1,7 @@
-/** Claude Code's session files: a tree of lines by uuid; subagents have files of their own. */
+/**
+ * Claude Code's session files: a tree of lines by uuid. Lines of subagents (`isSidechain`) have files of their own, in older
+ * versions they stand among the others: either way they are a session of their own.
+ */
 import { basename } from 'node:path';
 import { ClaudeIndex, messageId } from './claude-code-index.js';
 import { answerOfLines, askedOf, type Line, resultsOf, usageOf } from './claude-code-messages.js';
@@ -8,6 +11,7 @@ import {
   type Place,
   ROOT,
   type SessionReader,
+  type SessionUnit,
   type SessionWriter,
   type Skip,
   type SourceFile,
@@ -44,19 +48,20 @@ export const claudeCodeReader: SessionReader = {
           'message' in line,
       ),
   *units(file) {
-    yield {
-      key: `claude-code\n${file.path}`,
-      fingerprint: fileFingerprint(file),
-      read(writer, skip) {
-        const index = new ClaudeIndex(file.path);
-        try {
-          index.build();
-          new ClaudeFile(file, index, writer, skip).read();
-        } finally {
-          index.close();
-        }
-      },
-    };
+    for (const subagent of [false, true])
+      yield {
+        key: `claude-code\n${file.path}\n${subagent ? 'subagent' : 'session'}`,
+        fingerprint: fileFingerprint(file),
+        read(writer, skip) {
+          const index = new ClaudeIndex(file.path, subagent);
+          try {
+            index.build();
+            if (index.turns > 0) new ClaudeFile(file, index, subagent, writer, subagent ? () => {} : skip).read();
+          } finally {
+            index.close();
+          }
+        },
+      } satisfies SessionUnit;
   },
 };
 
@@ -71,38 +76,34 @@ class ClaudeFile {
   readonly #groups = new Map<string, Group>();
   #last: Place | Group = ROOT;
   #begun = false;
-  readonly #subagent: string | null;
 
   constructor(
     private readonly file: SourceFile,
     private readonly index: ClaudeIndex,
+    private readonly subagent: boolean,
     private readonly writer: SessionWriter,
     private readonly skip: Skip,
-  ) {
-    this.#subagent = index.own === 0 ? (/^agent-(.+)\.jsonl$/.exec(basename(file.path))?.[1] ?? 'sidechain') : null;
-  }
+  ) {}
 
   read(): void {
-    if (this.#subagent === null && this.index.sidechain > 0)
-      this.skip(null, `${this.index.sidechain} lines of subagents inside the session's own file`);
     let title = 0;
     for (const { line, value } of jsonLines(this.file.path, this.skip)) {
       const { type } = value;
       const field = TITLES[String(type)];
       if (type === 'user' || type === 'assistant') this.#turn(value, line);
-      else if (field !== undefined) {
+      else if (field !== undefined && !this.subagent) {
         // What the user called it wins over what a model did.
         const rank = type === 'custom-title' ? 2 : 1;
         const text = asText(value[field]) ?? asText(value.title);
         if (text !== null && rank >= title) this.writer.describe({ title: text });
         title = Math.max(title, rank);
-      } else if (SILENT.has(String(type))) this.#passOn(value);
+      } else if (field !== undefined || SILENT.has(String(type))) this.#passOn(value);
       else this.skip(line, `unknown type ${JSON.stringify(String(type).slice(0, 40))}`);
     }
   }
 
   #turn(value: Line, line: number): void {
-    if (value.isSidechain === true && this.#subagent === null) return;
+    if ((value.isSidechain === true) !== this.subagent) return;
     try {
       if (!this.#begun) this.#begin(value);
       if (value.type === 'assistant') this.#assistant(value);
@@ -118,11 +119,11 @@ class ClaudeFile {
     const session = asText(value.sessionId) || basename(this.file.path, '.jsonl');
     this.writer.begin({
       harness: 'claude-code',
-      id: this.#subagent === null ? session : `${session}/${asText(value.agentId) ?? this.#subagent}`,
+      id: this.subagent ? `${session}/${asText(value.agentId) ?? agentIn(this.file.path)}` : session,
       createdAt: asTime(value.timestamp) ?? Math.round(this.file.mtimeMs),
       cwd: asText(value.cwd),
       harnessVersion: asText(value.version),
-      parent: this.#subagent === null ? null : { id: session, kind: 'subagent' },
+      parent: this.subagent ? { id: session, kind: 'subagent' } : null,
     });
   }
 
@@ -196,3 +197,5 @@ class ClaudeFile {
     return 'end' in parent ? parent.end : parent;
   }
 }
+
+const agentIn = (path: string): string => /^agent-(.+)\.jsonl$/.exec(basename(path))?.[1] ?? 'sidechain';

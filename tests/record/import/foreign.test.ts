@@ -7,6 +7,7 @@ import { sessionTranscript } from '../../../main/record/transcript.js';
 import { toAtif } from '../../../main/trajectory/to-atif.js';
 import { describeShared } from '../../support/shared.js';
 import { SESSION } from '../../trajectory/support.js';
+import { CLAUDE_LINES } from './sessions.js';
 import { filesBelow, type Home, openTestHome, outline } from './support.js';
 
 let at: Home;
@@ -92,6 +93,38 @@ describeShared('sessions of other programs', (shared) => {
     const { skipped } = await at.import(dir);
     expect(skipped.length).toBeGreaterThan(0);
     for (const { reason } of skipped) expect(reason).toMatch(/ATIF|schema|known here/);
+  });
+});
+
+describe('Claude Code', () => {
+  it('makes a session of the subagent whose lines stand among the others', async () => {
+    const aside = CLAUDE_LINES.slice(0, 2).map((line) => ({ ...line, isSidechain: true }) as Record<string, unknown>);
+    aside[0] = { ...aside[0], uuid: 's1', message: { role: 'user', content: 'Look around' } };
+    aside[1] = {
+      ...aside[1],
+      uuid: 's2',
+      parentUuid: 's1',
+      message: { id: 'sub', content: [{ type: 'text', text: 'Seen.' }] },
+    };
+    const file = join(at.home, 'mixed.jsonl');
+    writeFileSync(
+      file,
+      [...CLAUDE_LINES.slice(0, 4), ...aside, ...CLAUDE_LINES.slice(4)].map((line) => JSON.stringify(line)).join('\n'),
+    );
+    const { sessions, skipped } = await at.import(file);
+    expect(skipped).toEqual([]);
+    expect(sessions.map(({ session }) => [session.title, session.requests, session.source?.parent?.kind])).toEqual([
+      ['Fix the test', 2, undefined],
+      ['Look around', 1, 'subagent'],
+    ]);
+    const [main] = sessions.map(({ session }) => session);
+    // Both results stand after both calls, in one conversation.
+    expect(outline(at.prompt(at.requests(main!.id)[1]!)).map((line) => line.split('|')[0])).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'tool',
+    ]);
   });
 });
 
