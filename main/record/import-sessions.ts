@@ -9,7 +9,7 @@ import { Unreadable } from '../harness/sessions/session-writer.js';
 import type { Store } from '../store/store.js';
 import { ImportWriter } from './import-writer.js';
 import { MessageStore } from './message-store.js';
-import { sourceFiles } from './source-files.js';
+import { sourceFiles, sourceRoot } from './source-files.js';
 
 export interface SkippedPart {
   path: string;
@@ -57,10 +57,11 @@ export async function importSessions(
   const skip = (at: string, line: number | null, reason: string): void => {
     report.skipped.push({ path: at, line, reason: reason.slice(0, MAX_REASON) });
   };
-  for (const file of sourceFiles(path, skip)) {
+  const root = sourceRoot(path);
+  for (const file of sourceFiles(root, skip)) {
     const reader = readers.find((one) => recognises(one, file));
     if (!reader) {
-      if (file.path === path || /\.(?:db|sqlite3?)$/i.test(file.path))
+      if (file.path === root || /\.(?:db|sqlite3?)$/i.test(file.path))
         skip(file.path, null, 'holds no sessions that are known here');
       continue;
     }

@@ -9,19 +9,21 @@ const ENDINGS = /\.(?:jsonl|json|db|sqlite|sqlite3)$/i;
 /** Deeper folders are no harness's. */
 const MAX_DEPTH = 64;
 
-/** `path` itself, or every file below it that may hold sessions, in order. NOT_FOUND. */
-export function* sourceFiles(
-  path: string,
-  skip: (path: string, ...rest: Parameters<Skip>) => void,
-): Generator<SourceFile> {
-  let root: string;
+type SkipFile = (path: string, ...rest: Parameters<Skip>) => void;
+
+/** Where `path` really lies. NOT_FOUND. */
+export function sourceRoot(path: string): string {
   try {
-    root = realpathSync(path);
+    return realpathSync(path);
   } catch (cause) {
     throw new TackroomError('NOT_FOUND', `${path} cannot be read.`, 'Name a session file or a folder with some.', {
       cause,
     });
   }
+}
+
+/** `root` itself, or every file below it that may hold sessions, in order. */
+export function* sourceFiles(root: string, skip: SkipFile): Generator<SourceFile> {
   if (!lstatSync(root).isDirectory()) {
     yield* sourceFile(root, skip);
     return;
@@ -41,7 +43,7 @@ export function* sourceFiles(
   }
 }
 
-function* sourceFile(path: string, skip: (path: string, ...rest: Parameters<Skip>) => void): Generator<SourceFile> {
+function* sourceFile(path: string, skip: SkipFile): Generator<SourceFile> {
   let file: SourceFile;
   try {
     const fd = openSource(path);

@@ -19,7 +19,7 @@ export interface PiNode {
 }
 
 /** Entries that may be looked at in all rebuilds of one file; a file beyond it was made to be slow. */
-const BUDGET = 4_000_000;
+const BUDGET = 1_000_000;
 
 export class PiContext {
   #budget = BUDGET;

@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { CommandIo } from '../../../main/cli/io.js';
@@ -65,6 +65,8 @@ it('ends with 1 for a file without sessions, and stops when it is told to', asyn
   expect((await run(sessionsImportCommand, { path: join(source, 'c.json'), harness: 'auto', json: true })).code).toBe(
     1,
   );
+  const here = relative(process.cwd(), join(source, 'c.json'));
+  expect((await run(sessionsImportCommand, { path: here, harness: 'auto' })).err).toContain('holds no sessions');
   await expect(
     run(sessionsImportCommand, { path: source, harness: 'auto' }, AbortSignal.abort()),
   ).rejects.toMatchObject({ code: 'CANCELLED' });
