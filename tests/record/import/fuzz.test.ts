@@ -36,7 +36,6 @@ beforeAll(() => {
   dir = process.env.TACKROOM_FUZZ_SAVE ?? mkdtempSync(join(tmpdir(), 'tackroom-fuzz-'));
   mkdirSync(dir, { recursive: true });
   at = openTestHome();
-  at.store.db.pragma('synchronous = OFF');
 });
 afterAll(() => {
   at.close();

@@ -21,6 +21,8 @@ export interface Home {
 export function openTestHome(): Home {
   const { home, remove } = temporaryHome();
   const store = openStore(home);
+  // Nothing here has to survive a power cut.
+  store.db.pragma('synchronous = OFF');
   const messages = new MessageStore(store.db);
   return {
     store,
