@@ -16,7 +16,7 @@ import {
   type Skip,
   type SourceFile,
 } from './session-writer.js';
-import { asRecord, asText, asTime } from './values.js';
+import { asRecord, asText, asTime, quoted } from './values.js';
 
 /** Lines that carry no conversation. */
 const SILENT = new Set([
@@ -31,7 +31,11 @@ const SILENT = new Set([
   'pr-link',
   'worktree-state',
 ]);
-const TITLES: Record<string, string> = { summary: 'summary', 'custom-title': 'customTitle', 'ai-title': 'aiTitle' };
+const TITLES = new Map([
+  ['summary', 'summary'],
+  ['custom-title', 'customTitle'],
+  ['ai-title', 'aiTitle'],
+]);
 
 export const claudeCodeReader: SessionReader = {
   harness: 'claude-code',
@@ -88,8 +92,8 @@ class ClaudeFile {
   read(): void {
     let title = 0;
     for (const { line, value } of jsonLines(this.file.path, this.skip)) {
-      const { type } = value;
-      const field = TITLES[String(type)];
+      const type = asText(value.type) ?? '';
+      const field = TITLES.get(type);
       if (type === 'user' || type === 'assistant') this.#turn(value, line);
       else if (field !== undefined && !this.subagent) {
         // What the user called it wins over what a model did.
@@ -97,8 +101,8 @@ class ClaudeFile {
         const text = asText(value[field]) ?? asText(value.title);
         if (text !== null && rank >= title) this.writer.describe({ title: text });
         title = Math.max(title, rank);
-      } else if (field !== undefined || SILENT.has(String(type))) this.#passOn(value);
-      else this.skip(line, `unknown type ${JSON.stringify(String(type).slice(0, 40))}`);
+      } else if (field !== undefined || SILENT.has(type)) this.#passOn(value);
+      else this.skip(line, `unknown type ${quoted(value.type)}`);
     }
   }
 

@@ -19,7 +19,7 @@ export function callOf(item: Item): Call | undefined {
   return undefined;
 }
 
-export const isResult = (item: Item): boolean => /_output$/.test(String(item.type)) && 'call_id' in item;
+export const isResult = (item: Item): boolean => /_output$/.test(asText(item.type) ?? '') && 'call_id' in item;
 
 const EXIT = /^(?:Chunk ID: .*\n)?(?:Wall time: .*\n)?(?:Process exited with code|Exit code:) (-?\d{1,9})$/m;
 

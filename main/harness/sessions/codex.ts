@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import type { ChatMessage } from '../../engine/protocol.js';
 import { type Call, callOf, type Item, isInjected, isResult, reasoningText, resultOf, usageOf } from './codex-items.js';
-import { jsonLines, parseObject } from './json-lines.js';
+import { type JsonLine, jsonLines, parseObject } from './json-lines.js';
 import {
   fileFingerprint,
   type ImportedAnswer,
@@ -13,7 +13,7 @@ import {
   type Skip,
   type SourceFile,
 } from './session-writer.js';
-import { asCount, asRecord, asText, asTime, contentText } from './values.js';
+import { asCount, asRecord, asText, asTime, contentText, quoted } from './values.js';
 
 export const codexReader: SessionReader = {
   harness: 'codex',
@@ -61,19 +61,27 @@ class CodexFile {
   ) {}
 
   read(): void {
-    for (const { line, value } of jsonLines(this.file.path, this.skip)) {
-      const payload = asRecord(value.payload);
-      const at = asTime(value.timestamp) ?? Math.round(this.file.mtimeMs);
-      if (value.type === 'session_meta') this.#meta(payload, at);
-      else if (!this.#begun) this.skip(line, 'before the session header');
-      else if (value.type === 'turn_context') this.#context(payload);
-      else if (value.type === 'response_item') this.#item(payload, at, line);
-      else if (value.type === 'event_msg') this.#event(payload);
-      else if (value.type === 'compacted') this.#compacted(payload);
-      else if (value.type !== 'world_state')
-        this.skip(line, `unknown type ${JSON.stringify(String(value.type).slice(0, 40))}`);
+    for (const line of jsonLines(this.file.path, this.skip)) {
+      try {
+        this.#line(line);
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+        this.skip(line.line, 'nested too deeply');
+      }
     }
     this.#flush();
+  }
+
+  #line({ line, value }: JsonLine): void {
+    const payload = asRecord(value.payload);
+    const at = asTime(value.timestamp) ?? Math.round(this.file.mtimeMs);
+    if (value.type === 'session_meta') this.#meta(payload, at);
+    else if (!this.#begun) this.skip(line, 'before the session header');
+    else if (value.type === 'turn_context') this.#context(payload);
+    else if (value.type === 'response_item') this.#item(payload, at, line);
+    else if (value.type === 'event_msg') this.#event(payload);
+    else if (value.type === 'compacted') this.#compacted(payload);
+    else if (value.type !== 'world_state') this.skip(line, `unknown type ${quoted(value.type)}`);
   }
 
   #meta(meta: Item, at: number): void {
@@ -111,8 +119,7 @@ class CodexFile {
     else {
       const call = callOf(item);
       if (call) this.#spoken(at, line).calls.push(call);
-      else if (item.type !== 'web_search_call')
-        this.skip(line, `unknown item ${JSON.stringify(String(item.type).slice(0, 40))}`);
+      else if (item.type !== 'web_search_call') this.skip(line, `unknown item ${quoted(item.type)}`);
     }
   }
 

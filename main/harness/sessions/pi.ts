@@ -14,7 +14,7 @@ import {
   type SourceFile,
   Unreadable,
 } from './session-writer.js';
-import { asRecord, asText, asTime, contentText } from './values.js';
+import { asRecord, asText, asTime, contentText, quoted } from './values.js';
 
 /** Entries that say nothing to the model. */
 const SILENT = new Set(['model_change', 'thinking_level_change', 'usage', 'custom', 'label', 'session_info']);
@@ -25,7 +25,7 @@ export const piReader: SessionReader = {
     const [first = '', second = ''] = head.toString('utf8').split('\n', 2);
     const header = parseObject(first);
     // `pi --mode json` prints the same header and then events.
-    const isPrinted = /_(?:start|update|end)$/.test(String(parseObject(second)?.type));
+    const isPrinted = /_(?:start|update|end)$/.test(asText(parseObject(second)?.type) ?? '');
     return header?.type === 'session' && typeof header.cwd === 'string' && !isPrinted;
   },
   *units(file) {
@@ -117,7 +117,7 @@ class PiFile {
     else if (type === 'compaction') this.#compact(node, entry, line);
     else if (type === 'context_edit') this.#edit(node, entry, line);
     else if (type === 'session_info') this.writer.describe({ title: asText(entry.name) ?? '' });
-    else if (!SILENT.has(type)) this.skip(line, `unknown type ${JSON.stringify(type.slice(0, 40))}`);
+    else if (!SILENT.has(type)) this.skip(line, `unknown type ${quoted(type)}`);
   }
 
   #message(node: PiNode, entry: PiEntry, at: number, line: number): void {
@@ -136,7 +136,7 @@ class PiFile {
     else if (role === 'bashExecution') {
       if (message.excludeFromContext !== true) this.#add(node, commandText(message), 'command');
     } else if (role === 'custom') this.#add(node, contentText(message.content), 'context');
-    else this.skip(line, `unknown role ${JSON.stringify(role.slice(0, 40))}`);
+    else this.skip(line, `unknown role ${quoted(role)}`);
   }
 
   #system(node: PiNode, message: PiMessage): void {

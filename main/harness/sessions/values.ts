@@ -4,6 +4,10 @@ const LAST_MS = Date.UTC(9999, 11, 31);
 
 export const asText = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
+/** A type or a role for a message: never more than a few words, whatever stands there. */
+export const quoted = (value: unknown): string =>
+  typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : `of kind ${typeof value}`;
+
 export function asRecord(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }

@@ -91,6 +91,26 @@ describe.each(Object.entries(LINES))('%s', (name, lines) => {
     expect(at.store.request.count()).toBe(request!.length);
   });
 
+  it('passes over values that are not what they should be', async () => {
+    const file = join(source, name);
+    const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`;
+    const odd = [
+      '{"type":{"toString":1,"valueOf":1}}',
+      `{"type":${deep}}`,
+      '{"type":"constructor"}',
+      '{"type":"__proto__"}',
+      '[]',
+    ];
+    writeFileSync(
+      file,
+      [...lines.slice(0, 2).map((line) => JSON.stringify(line)), ...odd, ''].join('\n') + text(lines.slice(2)),
+    );
+    const { skipped } = await at.import(file);
+    expect(skipped.map(({ line }) => line)).toEqual([3, 4, 5, 6, 7]);
+    const { request } = await freshly(file);
+    expect(at.store.request.list()).toHaveLength(request!.length);
+  });
+
   it('is found by what was said in it, and is gone when it is deleted', async () => {
     const file = join(source, name);
     writeFileSync(file, text(lines));
