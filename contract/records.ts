@@ -12,6 +12,25 @@ export type Harness = z.infer<typeof Harness>;
 export const Origin = z.enum(['user', 'rollout', 'import', 'demo']);
 export type Origin = z.infer<typeof Origin>;
 
+export const SourceHarness = z.enum(['pi', 'opencode', 'hermes', 'claude-code', 'codex', 'atif']);
+export type SourceHarness = z.infer<typeof SourceHarness>;
+
+/** Where an imported session was read from. Paths are the harness's own, as its files name them. */
+export const SessionSource = z.object({
+  harness: SourceHarness,
+  path: z.string(),
+  harnessVersion: z.string().nullable(),
+  cwd: z.string().nullable(),
+  /** Session (of this store, imported or not yet) that this one was forked from, works for, or goes on with. */
+  parent: z.object({ sessionId: z.string(), kind: z.enum(['fork', 'subagent', 'compaction']) }).nullable(),
+  /** Where the source counts tokens for the whole session only. Prompt: cached ones included. */
+  usage: z.object({ promptTokens: count, completionTokens: count }).nullable(),
+});
+export type SessionSource = z.infer<typeof SessionSource>;
+/** Why a user message was typed by nobody: a summary of what came before, a nudge of the harness, context it added, output of a command the user ran. */
+export const MarkKind = z.enum(['summary', 'nudge', 'context', 'command']);
+export type MarkKind = z.infer<typeof MarkKind>;
+
 export const Session = z.object({
   ...base,
   harness: Harness,
@@ -25,6 +44,8 @@ export const Session = z.object({
   requests: count,
   toolCalls: count,
   blocked: count,
+  /** Of imported sessions. */
+  source: SessionSource.optional(),
 });
 export type Session = z.infer<typeof Session>;
 
@@ -47,6 +68,8 @@ export const Request = z.object({
   sampling: z.record(z.string(), z.unknown()),
   promptTokens: count,
   completionTokens: count,
+  /** Part of `promptTokens` that the server had in its cache; absent: unknown. */
+  cachedTokens: count.optional(),
   finish: z.string(),
   status: z.enum(['ok', 'error', 'cancelled']),
   error: z.string().nullable(),
@@ -69,6 +92,9 @@ export const ToolCall = z.object({
   /** JSON text exactly as sampled. */
   arguments: z.string(),
   verdict: VerdictKind,
+  /** As the harness reported it; null: it reported none (a timeout, no command). Absent: not an imported call. */
+  exitCode: z.number().int().nullable().optional(),
+  isError: z.boolean().optional(),
 });
 export type ToolCall = z.infer<typeof ToolCall>;
 

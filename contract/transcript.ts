@@ -1,6 +1,6 @@
 /** One session as it is read by a person: what was said, called, judged and measured, in order. */
 import { z } from 'zod';
-import { VerdictKind } from './records.js';
+import { MarkKind, VerdictKind } from './records.js';
 
 const count = z.number().int().nonnegative();
 /** Longest text sent for one step, in UTF-16 units; what is cut off is counted in `clipped`. */
@@ -20,12 +20,15 @@ export const TranscriptCall = z.object({
   /** What the harness sent back; null while it has not. */
   result: text.nullable(),
   clipped: count,
+  /** Of imported calls; null: the harness reported none. */
+  exitCode: z.number().int().nullable().optional(),
 });
 export type TranscriptCall = z.infer<typeof TranscriptCall>;
 
 export const TranscriptStep = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('system'), ...spoken }),
-  z.object({ kind: z.literal('user'), ...spoken }),
+  /** `mark`: nobody typed it, and what it is. */
+  z.object({ kind: z.literal('user'), ...spoken, mark: MarkKind.optional() }),
   /** A tool result whose call is not part of the session. */
   z.object({ kind: z.literal('tool'), ...spoken }),
   /** The harness replaced its history (compaction, branch): `kept` messages of it stayed. */

@@ -1,5 +1,5 @@
 /** Every sentence of the window, in English. Logic and markup hold none. */
-import type { Harness, Origin, Run } from '../contract/records.js';
+import type { Harness, MarkKind, Origin, Run, SourceHarness } from '../contract/records.js';
 import type { EngineView } from '../contract/views.js';
 import type { ConnectionState } from './bridge/socket-bridge.js';
 import type { Action } from './logic/shortcuts.js';
@@ -19,6 +19,14 @@ export const S = {
   none: '–',
   baseModel: 'Base model',
   harness: { pi: 'pi', opencode: 'opencode', hermes: 'hermes', unknown: 'other' } satisfies Record<Harness, string>,
+  sourceHarness: {
+    pi: 'pi',
+    opencode: 'opencode',
+    hermes: 'hermes',
+    'claude-code': 'Claude Code',
+    codex: 'Codex',
+    atif: 'ATIF',
+  } satisfies Record<SourceHarness, string>,
   origin: { user: 'yours', rollout: 'rollout', import: 'imported', demo: 'demo' } satisfies Record<Origin, string>,
   runStatus: {
     planned: 'planned',
@@ -175,6 +183,14 @@ export const S = {
   session: {
     system: 'System',
     user: 'User',
+    mark: {
+      summary: 'summary',
+      nudge: 'from the harness',
+      context: 'added context',
+      command: 'command output',
+    } satisfies Record<MarkKind, string>,
+    exitCode: (code: number) => `exit code ${code}`,
+    importedFrom: (path: string) => `Imported from ${path}`,
     agent: 'Agent',
     tool: 'Tool result',
     rewrite: (kept: number) => `The harness rewrote its history here; ${plural(kept, 'message', 'messages')} stayed.`,

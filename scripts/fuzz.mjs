@@ -1,10 +1,10 @@
 /**
  * Damaged files against the readers: weight files against the native ones, under the address and undefined-behaviour
- * sanitizers, then tokenizers, GGUF metadata and chat templates against those in TypeScript.
+ * sanitizers, then tokenizers, GGUF metadata and chat templates, and session files against those in TypeScript.
  *
- * usage: npm run fuzz [-- --count 100000 --seed N --kind folder|gguf|peft|lora|tokenizer]
- * 100,000 inputs of each kind unless told otherwise; `tokenizer` stands for all kinds in TypeScript, five of
- * tokenizer.json, two of GGUF metadata and one of chat templates. A failure prints the number of its input, which
+ * usage: npm run fuzz [-- --count 100000 --seed N --kind folder|gguf|peft|lora|tokenizer|import]
+ * 100,000 inputs of each kind unless told otherwise; `tokenizer` stands for five kinds of tokenizer.json, two of GGUF
+ * metadata and one of chat templates, `import` for session files of seven kinds. A failure prints the number of its input, which
  * --first N --count 1 --save DIR writes to files. Exit status 1 on a failure.
  */
 import { spawnSync } from 'node:child_process';
@@ -34,20 +34,27 @@ function fuzzNative() {
   return spawnSync(program, counted, { stdio: 'inherit' }).status ?? 1;
 }
 
-/** Exit status of the test file that does the same for tokenizers. */
-function fuzzTokenizers() {
+/** Exit status of a test file that does the same in TypeScript. */
+function fuzzTests(file) {
   const env = { ...process.env, TACKROOM_FUZZ_COUNT: option('--count') ?? '100000' };
   for (const name of ['seed', 'first', 'save']) {
     const value = option(`--${name}`);
     if (value !== undefined) env[`TACKROOM_FUZZ_${name.toUpperCase()}`] = value;
   }
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-  const file = 'tests/engine/tokenizer/fuzz.test.ts';
   const options = ['run', file, '--project', 'unit', '--disable-console-intercept'];
   return spawnSync(process.execPath, [vitest, ...options], { cwd: root, stdio: 'inherit', env }).status ?? 1;
 }
 
 const kind = option('--kind');
-const native = kind === 'tokenizer' ? 0 : fuzzNative();
-const tokenizers = kind === undefined || kind === 'tokenizer' ? fuzzTokenizers() : 0;
-process.exit(native || tokenizers);
+const inTypeScript = {
+  tokenizer: 'tests/engine/tokenizer/fuzz.test.ts',
+  import: 'tests/record/import/fuzz.test.ts',
+};
+const native = kind !== undefined && kind in inTypeScript ? 0 : fuzzNative();
+const files = kind === undefined ? Object.values(inTypeScript) : (inTypeScript[kind] ?? []);
+const failed = [files]
+  .flat()
+  .map(fuzzTests)
+  .find((status) => status !== 0);
+process.exit(native || failed || 0);

@@ -131,6 +131,14 @@ sessions
   .command('search <text>')
   .option('--json')
   .action(run(async () => (await sessionsModule()).sessionsSearchCommand, ['text']));
+example(
+  sessions
+    .command('import <path>')
+    .description('session files of other programs, or a folder with some; reads only, again adds what is new')
+    .option('--harness <name>', 'auto, pi, opencode, hermes, claude-code, codex or atif', 'auto')
+    .option('--json'),
+  'tackroom sessions import ~/.pi/agent/sessions --json',
+).action(run(async () => (await import('./sessions-import.js')).sessionsImportCommand, ['path']));
 sessions.command('delete <id>').action(run(async () => (await sessionsModule()).sessionsDeleteCommand, ['id']));
 example(
   sessions

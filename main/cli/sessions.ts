@@ -3,7 +3,8 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { TackroomError } from '../../contract/errors.js';
 import { Recorder } from '../record/recorder.js';
-import type { Transcript } from '../record/transcript.js';
+import type { Transcript, TranscriptStep } from '../record/transcript.js';
+import { sessionsContaining } from '../store/search.js';
 import type { Store } from '../store/store.js';
 import { exportSession } from '../trajectory/export-session.js';
 import { type GlobalOptions, withStore } from './context.js';
@@ -34,7 +35,7 @@ function printSessions(io: CommandIo, sessions: ReturnType<Store['session']['lis
         sessions.map((s) => [
           s.id,
           day(s.updatedAt),
-          s.harness,
+          s.source?.harness ?? s.harness,
           s.origin,
           s.requests,
           s.toolCalls,
@@ -74,10 +75,16 @@ export async function sessionsShowCommand(
           io.stdout.write(
             `> ${call.name} ${printable(call.arguments)}${call.verdict === 'allow' ? '' : `  [${call.verdict}: ${call.reason}]`}\n`,
           );
-      } else io.stdout.write(`--- ${step.kind}\n${printable(step.text)}\n`);
+      } else io.stdout.write(`--- ${headOf(step)}\n${printable(step.text)}\n`);
     }
     return 0;
   });
+}
+
+function headOf(step: Exclude<TranscriptStep, { kind: 'assistant' | 'rewrite' }>): string {
+  if (step.kind !== 'tool') return step.mark ? `${step.kind} (${step.mark})` : step.kind;
+  if (typeof step.exitCode === 'number') return `tool (exit code ${step.exitCode})`;
+  return step.isError ? 'tool (failed)' : 'tool';
 }
 
 /** Control characters of recorded text must not reach the terminal. */
@@ -89,15 +96,8 @@ export async function sessionsSearchCommand(
   io: CommandIo,
 ): Promise<number> {
   return withStore(options, (store) => {
-    const recorder = new Recorder(store);
-    const wanted = options.text.toLowerCase();
-    const found = store.session.list({ orderBy: 'updatedAt' }).filter(
-      (s) =>
-        s.title.toLowerCase().includes(wanted) ||
-        JSON.stringify(recorder.sessionTranscript(s.id)?.steps ?? [])
-          .toLowerCase()
-          .includes(wanted),
-    );
+    const ids = sessionsContaining(store.db, options.text);
+    const found = [...ids].flatMap((id) => store.session.get(id) ?? []).sort((a, b) => b.updatedAt - a.updatedAt);
     printSessions(io, found, options.json);
     return 0;
   });

@@ -2,32 +2,10 @@
  * Reads a session file of pi (JSONL, formats.md 1.5): version 3 is a tree of which the path from the last entry to the
  * root is the active branch; older files have no ids and are linear. A torn last line is left out.
  */
-import { z } from 'zod';
+import type { z } from 'zod';
 import { TackroomError } from '../../contract/errors.js';
+import { type PiContent, PiEntry, PiMessage, type PiPart } from '../harness/sessions/pi-format.js';
 import type { CallEvent, SessionEvent, SessionTrace } from './session-events.js';
-
-const Part = z.looseObject({
-  type: z.string(),
-  text: z.string().optional(),
-  id: z.string().optional(),
-  name: z.string().optional(),
-  arguments: z.unknown().optional(),
-});
-const Content = z.union([z.string(), z.array(Part)]).optional();
-const Message = z.looseObject({
-  role: z.string(),
-  content: Content,
-  toolCallId: z.string().optional(),
-  isError: z.boolean().optional(),
-});
-const Entry = z.looseObject({
-  type: z.string(),
-  id: z.string().optional(),
-  parentId: z.string().nullable().optional(),
-  cwd: z.string().optional(),
-  message: z.unknown().optional(),
-});
-type Entry = z.infer<typeof Entry>;
 
 /** BAD_ARGUMENT when the text is no pi session. */
 export function readPiSession(text: string): SessionTrace {
@@ -43,19 +21,19 @@ export function readPiSession(text: string): SessionTrace {
   return { id: header.id ?? '', cwd: header.cwd.replace(/\/+$/, '') || '/', events };
 }
 
-function parseLine(line: string): Entry[] {
+function parseLine(line: string): PiEntry[] {
   if (line.trim() === '') return [];
   try {
-    return [Entry.parse(JSON.parse(line))];
+    return [PiEntry.parse(JSON.parse(line))];
   } catch {
     return [];
   }
 }
 
-function activeBranch(entries: Entry[]): Entry[] {
+function activeBranch(entries: PiEntry[]): PiEntry[] {
   const byId = new Map(entries.flatMap((entry) => (entry.id === undefined ? [] : [[entry.id, entry] as const])));
   if (byId.size === 0) return entries;
-  const path: Entry[] = [];
+  const path: PiEntry[] = [];
   const seen = new Set<string>();
   let at = entries.findLast((entry) => entry.id !== undefined);
   while (at?.id !== undefined && !seen.has(at.id)) {
@@ -66,8 +44,8 @@ function activeBranch(entries: Entry[]): Entry[] {
   return path.reverse();
 }
 
-function addMessage(entry: Entry, events: SessionEvent[], calls: Map<string, CallEvent>): void {
-  const parsed = Message.safeParse(entry.message);
+function addMessage(entry: PiEntry, events: SessionEvent[], calls: Map<string, CallEvent>): void {
+  const parsed = PiMessage.safeParse(entry.message);
   if (!parsed.success) return;
   const { role, content, toolCallId, isError } = parsed.data;
   if (role === 'user') events.push({ kind: 'user', text: contentText(content) });
@@ -82,7 +60,7 @@ function addMessage(entry: Entry, events: SessionEvent[], calls: Map<string, Cal
   }
 }
 
-function startCall(part: z.infer<typeof Part>, calls: Map<string, CallEvent>): CallEvent {
+function startCall(part: z.infer<typeof PiPart>, calls: Map<string, CallEvent>): CallEvent {
   const call: CallEvent = {
     kind: 'call',
     name: part.name ?? '',
@@ -98,7 +76,7 @@ export function asObject(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }
 
-function contentText(content: z.infer<typeof Content>): string {
+function contentText(content: z.infer<typeof PiContent>): string {
   if (content === undefined || typeof content === 'string') return content ?? '';
   return content.map((part) => (part.type === 'text' ? (part.text ?? '') : '')).join('');
 }

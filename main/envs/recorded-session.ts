@@ -9,7 +9,7 @@ import type { CallEvent, SessionEvent, SessionTrace } from './session-events.js'
 const CWD = [/<cwd>\s*([^<\n]+?)\s*<\/cwd>/, /[Cc]urrent working directory: *([^\n]+)/, /Working directory: *([^\n]+)/];
 
 /** `cwd`: used when the system prompt names none; then the root of the file system. */
-export function recordedTrace({ session, steps }: Transcript, cwd = '/'): SessionTrace {
+export function recordedTrace({ session, steps }: Transcript, cwd = session.source?.cwd ?? '/'): SessionTrace {
   const events: SessionEvent[] = [];
   const calls = new Map<string, CallEvent>();
   const asked = new Set<string>();
@@ -19,12 +19,17 @@ export function recordedTrace({ session, steps }: Transcript, cwd = '/'): Sessio
     if (step.kind === 'system') folder = statedFolder(step.text) ?? folder;
     else if (step.kind === 'rewrite') rewritten = true;
     else if (step.kind === 'user') {
+      // A nudge or a summary is nothing that somebody asked for.
+      if (step.mark !== undefined) continue;
       // After a rewrite the harness repeats what it kept of the history.
       if (!(rewritten && asked.has(step.text))) events.push({ kind: 'user', text: step.text });
       asked.add(step.text);
     } else if (step.kind === 'tool') {
       const call = calls.get(step.toolCallId);
-      if (call) Object.assign(call, { output: step.text, isError: saysFailure(call.name, step.text) });
+      if (!call) continue;
+      call.output = step.text;
+      call.isError = step.isError ?? saysFailure(call.name, step.text);
+      if (step.exitCode !== undefined) call.exitCode = step.exitCode;
     } else if (step.kind === 'assistant' && !step.auxiliary && step.status === 'ok') {
       if (step.text !== '') events.push({ kind: 'text', text: step.text });
       for (const call of step.toolCalls) if (!calls.has(call.id)) events.push(startCall(call, calls));

@@ -4,7 +4,7 @@
  * What a turn adds to the disk is what the turn added to the conversation.
  */
 import type { ChatMessage, ToolDefinition } from '../engine/protocol.js';
-import type { Database } from '../store/database.js';
+import type { Database, Statement } from '../store/database.js';
 import { canonicalJson, sha256 } from './hash.js';
 
 export interface ChainLink {
@@ -37,7 +37,15 @@ export function nodeHash(parent: string, message: string): string {
 }
 
 export class MessageStore {
-  constructor(private readonly db: Database) {}
+  readonly #insertMessage: Statement;
+  readonly #insertNode: Statement;
+
+  constructor(private readonly db: Database) {
+    this.#insertMessage = db.prepare('INSERT OR IGNORE INTO message (hash, role, body) VALUES (?, ?, ?)');
+    this.#insertNode = db.prepare(
+      'INSERT OR IGNORE INTO message_node (hash, parent, message, depth) VALUES (?, ?, ?, ?)',
+    );
+  }
 
   /** Stores what is new of `chain` and returns its leaf. A stored node has stored ancestors. */
   putChain(chain: readonly ChainLink[]): string {
@@ -55,6 +63,22 @@ export class MessageStore {
     const node = nodeHash(promptNode, message);
     this.#putLink({ node, message, role: answer.role, body }, promptNode, promptLength);
     return message;
+  }
+
+  /** Stores a message after `parent` (empty: the first), of which `length` messages are the conversation. */
+  putAfter(parent: string, length: number, message: ChatMessage): { node: string; message: string } {
+    const body = canonicalJson(message);
+    const hash = sha256(body);
+    const node = nodeHash(parent, hash);
+    this.#putLink({ node, message: hash, role: message.role, body }, parent || null, length);
+    return { node, message: hash };
+  }
+
+  /** The same for a message that is stored. */
+  append(parent: string, length: number, message: string): string {
+    const node = nodeHash(parent, message);
+    this.#putNode(node, parent || null, message, length);
+    return node;
   }
 
   putTools(tools: readonly ToolDefinition[]): string {
@@ -98,11 +122,11 @@ export class MessageStore {
   }
 
   #putLink(link: ChainLink, parent: string | null, depth: number): void {
-    this.db
-      .prepare('INSERT OR IGNORE INTO message (hash, role, body) VALUES (?, ?, ?)')
-      .run(link.message, link.role, link.body);
-    this.db
-      .prepare('INSERT OR IGNORE INTO message_node (hash, parent, message, depth) VALUES (?, ?, ?, ?)')
-      .run(link.node, parent, link.message, depth);
+    this.#insertMessage.run(link.message, link.role, link.body);
+    this.#putNode(link.node, parent, link.message, depth);
+  }
+
+  #putNode(node: string, parent: string | null, message: string, depth: number): void {
+    this.#insertNode.run(node, parent, message, depth);
   }
 }

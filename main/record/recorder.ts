@@ -10,6 +10,7 @@ import type { Store } from '../store/store.js';
 import { deleteSession } from './delete-session.js';
 import { type ChainLink, chainOf, MessageStore } from './message-store.js';
 import { messageText, SessionFinder, type SessionHint } from './session-finder.js';
+import { titleFrom } from './title.js';
 import { type RequestTokens, TokenStore } from './token-store.js';
 import { sessionTranscript, type Transcript } from './transcript.js';
 
@@ -55,8 +56,6 @@ export interface NewRequest
   toolCalls: NewToolCall[];
   verdicts: NewVerdict[];
 }
-
-const TITLE_LENGTH = 80;
 
 export class Recorder {
   readonly messages: MessageStore;
@@ -200,9 +199,4 @@ function newSession(entry: NewRequest): Session {
     toolCalls: 0,
     blocked: 0,
   };
-}
-
-function titleFrom(text: string): string {
-  const line = text.trim().split('\n', 1)[0]!.trim();
-  return line.length > TITLE_LENGTH ? `${line.slice(0, TITLE_LENGTH - 1).trimEnd()}…` : line;
 }

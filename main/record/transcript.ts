@@ -1,5 +1,5 @@
 /** A session as a person reads it: the requests merged into one line of steps, each said once. */
-import type { Request, Session, VerdictKind } from '../../contract/records.js';
+import { MarkKind, type Request, type Session, type ToolCall, type VerdictKind } from '../../contract/records.js';
 import type { ChatMessage } from '../engine/protocol.js';
 import type { Store } from '../store/store.js';
 import { mainTurns } from './main-turns.js';
@@ -40,8 +40,10 @@ export interface AssistantStep {
 }
 
 export type TranscriptStep =
-  | { kind: 'system' | 'user'; at: number; text: string }
-  | { kind: 'tool'; at: number; toolCallId: string; text: string }
+  /** `mark`: nobody typed it. */
+  | { kind: 'system' | 'user'; at: number; text: string; mark?: MarkKind }
+  /** `exitCode` and `isError` of imported calls: as the harness reported them. */
+  | { kind: 'tool'; at: number; toolCallId: string; text: string; exitCode?: number | null; isError?: boolean }
   /** The harness replaced its history (compaction, branch): `kept` messages of it stayed. */
   | { kind: 'rewrite'; at: number; kept: number }
   | AssistantStep;
@@ -56,28 +58,80 @@ export function sessionTranscript(store: Store, messages: MessageStore, sessionI
   if (!session) return undefined;
   const requests = store.request.list({ where: { sessionId } }).sort((a, b) => a.seq - b.seq);
   const main = mainTurns(requests, (node) => messages.path(node));
+  const places = placesOf(store, sessionId);
   const steps: TranscriptStep[] = [];
   let previous = '';
-  for (const request of requests) {
-    if (main.has(request.id)) {
-      steps.push(...newSteps(messages, previous, request.promptNode, request.createdAt));
-      previous = request.promptNode;
+  const goOn = (node: string, at: number): void => {
+    steps.push(...newSteps(messages, places.marks, previous, node, at));
+    previous = node;
+  };
+  const goOnTo = (seq: number, at: number): void => {
+    for (let tail = places.tails[0]; tail && tail.seq <= seq; tail = places.tails[0]) {
+      goOn(tail.node, at);
+      places.tails.shift();
     }
+  };
+  for (const request of requests) {
+    goOnTo(request.seq, request.createdAt);
+    if (main.has(request.id)) goOn(request.promptNode, request.createdAt);
     steps.push(answerStep(store, messages, request, !main.has(request.id)));
   }
-  return { session, steps };
+  goOnTo(Number.POSITIVE_INFINITY, session.updatedAt);
+  return { session, steps: session.source ? withResults(store, sessionId, steps) : steps };
+}
+
+function placesOf(
+  store: Store,
+  sessionId: string,
+): { tails: { node: string; seq: number }[]; marks: Map<string, MarkKind> } {
+  const rows = store.db
+    .prepare('SELECT node, kind, seq FROM session_place WHERE sessionId = ? ORDER BY seq')
+    .all(sessionId) as {
+    node: string;
+    kind: string;
+    seq: number;
+  }[];
+  const marks = rows.flatMap(({ node, kind }) => {
+    const mark = MarkKind.safeParse(kind);
+    return mark.success ? [[node, mark.data] as const] : [];
+  });
+  return { tails: rows.filter((row) => row.kind === 'tail'), marks: new Map(marks) };
+}
+
+/** Ids of calls may come again later in a session: a result belongs to the latest call before it. */
+function withResults(store: Store, sessionId: string, steps: TranscriptStep[]): TranscriptStep[] {
+  const records = new Map<string, { exitCode: number | null; isError: boolean }>();
+  const calls = new Map<string, ToolCall[]>();
+  for (const call of store.toolCall.list({ where: { sessionId } }))
+    calls.set(call.requestId, [...(calls.get(call.requestId) ?? []), call]);
+  return steps.map((step) => {
+    if (step.kind === 'assistant')
+      for (const call of calls.get(step.requestId ?? '') ?? [])
+        records.set(call.callId, { exitCode: call.exitCode ?? null, isError: call.isError ?? false });
+    const found = step.kind === 'tool' ? records.get(step.toolCallId) : undefined;
+    return found ? { ...step, ...found } : step;
+  });
 }
 
 /** What the conversation that ends at `node` says beyond the one that ended at `previous` and the answer to it. */
-function newSteps(messages: MessageStore, previous: string, node: string, at: number): TranscriptStep[] {
+function newSteps(
+  messages: MessageStore,
+  marks: ReadonlyMap<string, MarkKind>,
+  previous: string,
+  node: string,
+  at: number,
+): TranscriptStep[] {
   const below = messages.path(node, previous);
   // Reached the root: the conversation does not go on from the earlier one.
   const rewritten = previous !== '' && below[0]?.depth === 0;
   const kept = rewritten ? sharedLength(messages.path(previous), below) : 0;
-  const fresh = below.slice(kept).map(({ message }) => messages.message(message)!);
+  const fresh = below.slice(kept).map((link) => ({
+    ...messages.message(link.message)!,
+    mark: marks.get(link.node),
+  }));
   // The message after the previous prompt is the harness's replay of the answer, which is a step already.
   if (previous !== '' && !rewritten && fresh[0]?.role === 'assistant') fresh.shift();
-  const steps = fresh.map((message) => messageStep(message, at));
+  const steps = fresh.map(({ mark, ...message }) => messageStep(message, at, mark));
   return rewritten ? [{ kind: 'rewrite', at, kept }, ...steps] : steps;
 }
 
@@ -87,10 +141,11 @@ function sharedLength(a: readonly PathLink[], b: readonly PathLink[]): number {
   return length;
 }
 
-function messageStep(message: ChatMessage, at: number): TranscriptStep {
+function messageStep(message: ChatMessage, at: number, mark: MarkKind | undefined): TranscriptStep {
   const text = messageText(message);
   if (message.role === 'tool') return { kind: 'tool', at, toolCallId: message.tool_call_id ?? '', text };
-  if (message.role !== 'assistant') return { kind: message.role === 'user' ? 'user' : 'system', at, text };
+  if (message.role !== 'assistant')
+    return { kind: message.role === 'user' ? 'user' : 'system', at, text, ...(mark && { mark }) };
   return {
     kind: 'assistant',
     requestId: null,

@@ -4,9 +4,11 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { TackroomError } from '../../contract/errors.js';
+import { backUp } from './backup.js';
 import { MIGRATIONS } from './migrations.js';
 
 export type Database = Sqlite.Database;
+export type Statement = Sqlite.Statement<unknown[]>;
 
 /** The compiled SQLite to load instead of the package's own: a checkout under Electron needs one of Electron's ABI. */
 const nativeBinding = process.env.TACKROOM_SQLITE_BINDING;
@@ -21,6 +23,8 @@ export function openDatabase(file: string): Database {
     db.pragma('synchronous = NORMAL');
     db.pragma('busy_timeout = 10000');
     db.pragma('foreign_keys = ON');
+    const at = db.pragma('user_version', { simple: true }) as number;
+    if (at > 0 && at < MIGRATIONS.length) backUp(db, file, at);
     migrate(db);
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
@@ -33,6 +37,25 @@ export function openDatabase(file: string): Database {
     );
   }
   return db;
+}
+
+/** For the files of other programs. `own`: a copy of ours, in which SQLite may roll back what a kill left. */
+export function openReader(file: string, { own = false } = {}): Database {
+  const db = new Sqlite(file, {
+    readonly: !own,
+    fileMustExist: true,
+    timeout: 5000,
+    ...(nativeBinding ? { nativeBinding } : {}),
+  });
+  try {
+    // What stands in the file's own schema is not run.
+    db.pragma('trusted_schema = OFF');
+    db.pragma('cell_size_check = ON');
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 function migrate(db: Database): void {

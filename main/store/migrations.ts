@@ -2,6 +2,7 @@
  * Schema, one string a version; never edit one that shipped, append. Record tables keep the whole record as JSON in
  * `data` and repeat the fields that queries use; blobs of token ids and messages have tables of their own.
  */
+import { SEARCH_SCHEMA } from './search-schema.js';
 import { TABLES } from './tables.js';
 
 const recordTables = Object.entries(TABLES)
@@ -32,4 +33,25 @@ CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL);`,
   `CREATE INDEX message_node_parent ON message_node(parent);
 CREATE INDEX message_node_message ON message_node(message);
 CREATE INDEX request_toolsHash ON request(json_extract(data, '$.toolsHash'));`,
+  // What was imported from where, so that a source that did not change is not read again; and places in the tree of
+  // messages: ends of an imported conversation beyond its last answer ('tail', before the request `seq`), and
+  // user messages that nobody typed.
+  `${SEARCH_SCHEMA}
+CREATE TABLE import_source (
+  key TEXT PRIMARY KEY,
+  path TEXT NOT NULL,
+  sessionId TEXT,
+  fingerprint TEXT NOT NULL,
+  skipped TEXT NOT NULL
+);
+CREATE INDEX import_source_sessionId ON import_source(sessionId);
+CREATE INDEX import_source_path ON import_source(path);
+CREATE TABLE session_place (
+  sessionId TEXT NOT NULL,
+  node TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  PRIMARY KEY (sessionId, node, kind)
+) WITHOUT ROWID;
+CREATE INDEX session_place_node ON session_place(node);`,
 ];

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { RECORDS, type RecordKind, type RecordOf } from '../../contract/records.js';
-import { type Database, openDatabase } from './database.js';
+import { type Database, openDatabase, type Statement } from './database.js';
 import { TABLES } from './tables.js';
 
 export interface Query {
@@ -18,6 +18,9 @@ export interface Query {
 }
 
 export class Collection<K extends RecordKind> {
+  /** Compiled when first needed: preparing costs more than a small write. */
+  readonly #statements = new Map<string, Statement>();
+
   constructor(
     private readonly db: Database,
     private readonly kind: K,
@@ -28,20 +31,18 @@ export class Collection<K extends RecordKind> {
     const checked = RECORDS[this.kind].parse(record) as RecordOf<K> & Record<string, unknown>;
     const columns = TABLES[this.kind];
     const names = ['id', 'createdAt', ...columns, 'data'];
-    this.db
-      .prepare(
-        `INSERT INTO ${this.kind} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})
+    this.#prepared(
+      `INSERT INTO ${this.kind} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})
          ON CONFLICT(id) DO UPDATE SET ${names
            .slice(1)
            .map((n) => `${n} = excluded.${n}`)
            .join(', ')}`,
-      )
-      .run(checked.id, checked.createdAt, ...columns.map((c) => checked[c] ?? null), JSON.stringify(checked));
+    ).run(checked.id, checked.createdAt, ...columns.map((c) => checked[c] ?? null), JSON.stringify(checked));
     return checked;
   }
 
   get(id: string): RecordOf<K> | undefined {
-    const row = this.db.prepare(`SELECT data FROM ${this.kind} WHERE id = ?`).get(id) as { data: string } | undefined;
+    const row = this.#prepared(`SELECT data FROM ${this.kind} WHERE id = ?`).get(id) as { data: string } | undefined;
     return row && (JSON.parse(row.data) as RecordOf<K>);
   }
 
@@ -69,11 +70,17 @@ export class Collection<K extends RecordKind> {
 
   count(query: Pick<Query, 'where'> = {}): number {
     const { sql, values } = this.#where(query);
-    return (this.db.prepare(`SELECT count(*) AS n FROM ${this.kind}${sql}`).get(...values) as { n: number }).n;
+    return (this.#prepared(`SELECT count(*) AS n FROM ${this.kind}${sql}`).get(...values) as { n: number }).n;
   }
 
   delete(id: string): boolean {
     return this.db.prepare(`DELETE FROM ${this.kind} WHERE id = ?`).run(id).changes > 0;
+  }
+
+  #prepared(sql: string): Statement {
+    const statement = this.#statements.get(sql) ?? this.db.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
   }
 
   #where(query: Pick<Query, 'where'>): { sql: string; values: (string | number | null)[] } {

@@ -1,6 +1,6 @@
 /** A recorded transcript in the neutral session form: tool results go to the agent step whose call they answer. */
 import type { ToolDefinition } from '../engine/protocol.js';
-import type { AssistantStep, Transcript } from '../record/transcript.js';
+import type { AssistantStep, Transcript, TranscriptStep } from '../record/transcript.js';
 import type { SessionInput, TrajectoryMetrics, TrajectoryStep } from './session-input.js';
 
 export type TokensOf = (
@@ -17,7 +17,7 @@ export function sessionInputOf(
   for (const step of steps) {
     if (step.kind === 'assistant') {
       if (!step.auxiliary) out.push(agentStep(step, tokensOf));
-    } else if (step.kind === 'tool') addResult(out, step.toolCallId, step.text, step.at);
+    } else if (step.kind === 'tool') addResult(out, step);
     else if (step.kind === 'rewrite')
       out.push({
         kind: 'system',
@@ -63,8 +63,15 @@ function agentStep(step: AssistantStep, tokensOf: TokensOf | undefined): Traject
   };
 }
 
-function addResult(steps: TrajectoryStep[], callId: string, text: string, at: number): void {
-  const owner = steps.findLast((step) => step.toolCalls?.some((call) => call.id === callId));
-  if (owner) owner.results = [...(owner.results ?? []), { callId, text }];
-  else steps.push({ kind: 'system', text: '', at, results: [{ callId, text }] });
+function addResult(steps: TrajectoryStep[], step: Extract<TranscriptStep, { kind: 'tool' }>): void {
+  const { toolCallId: callId, text, at, exitCode, isError } = step;
+  const result = {
+    callId,
+    text,
+    ...(isError !== undefined && { isError }),
+    ...(typeof exitCode === 'number' && { exitCode }),
+  };
+  const owner = steps.findLast((one) => one.toolCalls?.some((call) => call.id === callId));
+  if (owner) owner.results = [...(owner.results ?? []), result];
+  else steps.push({ kind: 'system', text: '', at, results: [result] });
 }

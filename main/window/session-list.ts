@@ -1,11 +1,13 @@
 /** The filtered, paged list of sessions. */
 import type { CallArgs, CallOutput } from '../../contract/api.js';
 import type { Session } from '../../contract/records.js';
+import { sessionsContaining } from '../store/search.js';
 import type { Store } from '../store/store.js';
 
 type Filter = CallArgs<'sessions.list'>;
 
-/** Newest first. Filters with an index page in the database; search and "blocked only" read the matching rows. */
+/** Newest first. Filters with an index page in the database; search (also in what was said) and "blocked
+ * only" read the matching rows. */
 export function listSessions(store: Store, filter: Filter): CallOutput<'sessions.list'> {
   const where: Record<string, string> = {};
   if (filter.harness) where.harness = filter.harness;
@@ -15,14 +17,16 @@ export function listSessions(store: Store, filter: Filter): CallOutput<'sessions
     const sessions = store.session.list({ where, orderBy: 'updatedAt', limit: filter.limit, offset: filter.offset });
     return { total: store.session.count({ where }), sessions };
   }
+  const said = sessionsContaining(store.db, filter.search ?? '');
   const matching = store.session
     .list({ where, orderBy: 'updatedAt' })
-    .filter((session) => matches(session, words, filter.blockedOnly));
+    .filter((session) => !(filter.blockedOnly && session.blocked === 0))
+    .filter((session) => said.has(session.id) || matches(session, words));
   return { total: matching.length, sessions: matching.slice(filter.offset, filter.offset + filter.limit) };
 }
 
-function matches(session: Session, words: string[], blockedOnly: boolean | undefined): boolean {
-  if (blockedOnly && session.blocked === 0) return false;
+/** What is known of a session beside what was said in it. */
+function matches(session: Session, words: string[]): boolean {
   const text =
     `${session.title} ${session.model} ${session.harness} ${session.id} ${session.harnessSessionId ?? ''}`.toLowerCase();
   return words.every((word) => text.includes(word));

@@ -21,8 +21,11 @@ export function transcriptView(recorded: readonly RecordedStep[]): TranscriptSte
       if (call && call.result === null) {
         call.result = text;
         call.clipped += clipped;
+        if (step.exitCode !== undefined) call.exitCode = step.exitCode;
       } else steps.push({ kind: 'tool', text, clipped, at: step.at });
     } else if (step.kind === 'rewrite') steps.push({ kind: 'rewrite', kept: step.kept, at: step.at });
+    else if (step.kind === 'user')
+      steps.push({ kind: 'user', ...clip(step.text), at: step.at, ...(step.mark && { mark: step.mark }) });
     else steps.push({ kind: step.kind, ...clip(step.text), at: step.at });
   }
   return steps;

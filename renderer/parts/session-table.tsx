@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Session } from '../../contract/records.js';
 import { formatAge, formatCount, formatDate } from '../logic/format.js';
+import { harnessName } from '../logic/harness-name.js';
 import { visibleRows } from '../logic/visible-rows.js';
 import { useClock } from '../stores/clock.js';
 import { sessionAt, useSessionList } from '../stores/session-list.js';
@@ -67,7 +68,7 @@ function SessionRow({ row, session }: { row: number; session: Session | undefine
           <span className="row-title">{session.title || S.sessions.untitled}</span>
           {session.blocked > 0 && <Pill tone="bad">{S.sessions.blocked(session.blocked)}</Pill>}
         </span>
-        <span className="col-harness">{S.harness[session.harness]}</span>
+        <span className="col-harness">{harnessName(session)}</span>
         <span className="col-origin faint">{S.origin[session.origin]}</span>
         <span className="col-calls num">{formatCount(session.toolCalls)}</span>
         <span className="col-requests num">{formatCount(session.requests)}</span>

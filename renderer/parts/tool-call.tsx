@@ -21,6 +21,9 @@ export function ToolCallView({ call, expanded }: { call: TranscriptCall; expande
             {S.session.verdict[call.verdict]}
           </Pill>
         )}
+        {typeof call.exitCode === 'number' && call.exitCode !== 0 && (
+          <Pill tone="warn">{S.session.exitCode(call.exitCode)}</Pill>
+        )}
         {call.rule && <code className="faint">{call.rule}</code>}
       </div>
       {call.reason && <p className="call-reason">{call.reason}</p>}

@@ -22,6 +22,7 @@ export const TranscriptStepView = memo(function TranscriptStepView({ step, expan
     <li className={`step step-${kind}`} data-step tabIndex={-1}>
       <div className="step-who">
         <strong>{S.session[kind]}</strong>
+        {step.kind === 'user' && step.mark && <Pill>{S.session.mark[step.mark]}</Pill>}
         {at !== null && <time dateTime={new Date(at).toISOString()}>{formatClock(at)}</time>}
       </div>
       <div className="step-body">

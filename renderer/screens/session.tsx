@@ -1,5 +1,6 @@
 import { useEffect } from 'react';
 import { formatCount, formatDate } from '../logic/format.js';
+import { harnessName } from '../logic/harness-name.js';
 import { moveRow, useAction } from '../parts/actions.js';
 import { Link } from '../parts/link.js';
 import { Pill } from '../parts/pill.js';
@@ -26,8 +27,10 @@ export function SessionScreen({ id }: { id: string }) {
         <div>
           <h1>{session.title || S.sessions.untitled}</h1>
           <p className="muted head-facts">
-            <span>{S.harness[session.harness]}</span>
-            <span>{S.origin[session.origin]}</span>
+            <span>{harnessName(session)}</span>
+            <span title={session.source && S.session.importedFrom(session.source.path)}>
+              {S.origin[session.origin]}
+            </span>
             <code>{session.model}</code>
             <span>{formatDate(session.createdAt)}</span>
             <span>{`${formatCount(session.requests)} ${S.session.facts.requests.toLowerCase()}`}</span>

@@ -45,6 +45,16 @@ describe('transcriptView', () => {
     expect(steps.map(({ kind }) => kind)).toEqual(['tool', 'agent', 'tool']);
   });
 
+  it('passes on what an import knows: exit codes, and user messages that nobody typed', () => {
+    const steps = transcriptView([
+      { kind: 'user', at: 0, text: 'Go on.', mark: 'nudge' },
+      assistant(['a']),
+      { kind: 'tool', at: 2, toolCallId: 'a', text: 'no', exitCode: 3, isError: true },
+    ]);
+    expect(steps).toMatchObject([{ kind: 'user', mark: 'nudge' }, { calls: [{ result: 'no', exitCode: 3 }] }]);
+    for (const step of steps) expect(TranscriptStep.safeParse(step).success).toBe(true);
+  });
+
   it('cuts texts beyond the limit and counts what it cut', () => {
     const long = 'x'.repeat(MAX_STEP_TEXT + 7);
     const steps = transcriptView([
