@@ -38,7 +38,8 @@ export function routeOf(request: IncomingMessage): Route {
   const mark = url.indexOf('?');
   const whole = mark < 0 ? url : url.slice(0, mark);
   const match = PATH.exec(whole);
-  if (!match || /(?:^|\/)\.{1,2}(?:\/|$)|%2e|%2f|%5c|\\/i.test(whole)) throw unknownPath();
+  // No second spelling of a path: what is not recognised here must not be recognised behind it.
+  if (!match || /(?:^|\/)\.{1,2}(?:\/|$)|\/\/|[^\w.:~/-]/.test(whole)) throw unknownPath();
   const path = match[3]!;
   const known = ENDPOINTS[path];
   if (known && request.method !== known.method)
@@ -48,8 +49,14 @@ export function routeOf(request: IncomingMessage): Route {
     endpoint: known?.endpoint ?? 'other',
     pathToken: match[2] ?? null,
     path,
-    query: mark < 0 ? '' : url.slice(mark),
+    query: mark < 0 ? '' : withoutKeys(url.slice(mark + 1)),
   };
+}
+
+/** Keys of the harness are for us alone. */
+function withoutKeys(query: string): string {
+  const kept = query.split('&').filter((part) => !/^(?:api[-_]?key|key|token|access_token)(?:=|$)/i.test(part));
+  return kept.join('') === '' ? '' : `?${kept.join('&')}`;
 }
 
 export const unknownPath = (): HttpError =>

@@ -12,9 +12,10 @@ import { type Collector, notAnAnswer, type UpstreamSink } from './dialects/colle
 import { type Api, DIALECTS, type Dialect } from './dialects/dialect.js';
 import { outgoingBody } from './dialects/outgoing.js';
 import { HttpError } from './http-error.js';
+import { readDocument, readEvents } from './relay/receive.js';
 import type { Original } from './relay/relay.js';
 import { replaceMember } from './relay/replace-member.js';
-import { type SseEvent, SseReader } from './relay/sse-reader.js';
+import type { SseEvent } from './relay/sse-reader.js';
 import type { Deadlines, Upstream } from './services.js';
 import type { Opened } from './settle/settler.js';
 import { refused, sendUpstream, unreachable } from './upstream-http.js';
@@ -39,7 +40,10 @@ export interface AskedUpstream {
 
 /** Passes what arrives on as it came. */
 export interface Passing {
-  stream(headers: Dispatcher.ResponseData['headers']): { original: Original; push(event: SseEvent): void };
+  stream(headers: Dispatcher.ResponseData['headers']): {
+    original: Original;
+    push(event: SseEvent): Promise<void> | undefined;
+  };
   document(headers: Dispatcher.ResponseData['headers'], body: Buffer): { original: Original };
 }
 
@@ -68,7 +72,13 @@ export async function askUpstream(
     },
   });
   const response = await send(asked, spoken, deadlines, signal);
-  const original = await receive(response, collector, asked, spoken.api === asked.dialect.api ? passing : null);
+  const original = await receive(
+    response,
+    collector,
+    asked,
+    spoken.api,
+    spoken.api === asked.dialect.api ? passing : null,
+  );
   if (collector.finish === null)
     throw new HttpError(
       502,
@@ -161,35 +171,32 @@ async function receive(
   response: Dispatcher.ResponseData,
   collector: Collector,
   asked: AskedUpstream,
+  spoken: Api,
   passing: Passing | null,
 ): Promise<Original | null> {
   const type = String(response.headers['content-type'] ?? '');
   try {
     if (type.includes('event-stream')) {
+      // What is passed on needs nobody who has read the request; what is written anew does.
+      if (passing === null) await asked.opening;
       const to = passing?.stream(response.headers) ?? null;
-      await stream(response.body as AsyncIterable<Buffer>, (event) => {
-        to?.push(event);
+      await readEvents(response.body, DIALECTS[spoken].editor.isLast, (event) => {
+        // Read first: what cannot be understood does not go on.
         if (event.data !== null && event.data !== '[DONE]') collector.push(event.data);
+        return to?.push(event);
       });
       return to?.original ?? null;
     }
     if (!type.includes('json')) throw notAnAnswer();
-    const body = Buffer.from(await response.body.arrayBuffer());
+    const body = await readDocument(response.body as AsyncIterable<Buffer>);
+    const { stream } = await asked.opening;
     collector.push(body.toString('utf8'));
-    return (await asked.opening).stream
-      ? null
-      : ((passing?.document(response.headers, body) ?? null)?.original ?? null);
+    return stream ? null : ((passing?.document(response.headers, body) ?? null)?.original ?? null);
   } catch (cause) {
     // Giving the rest up makes the body report an abort; the cause above is what counts.
     response.body.once('error', () => undefined).destroy();
     throw cause instanceof HttpError ? cause : unreachable(cause);
   }
-}
-
-async function stream(body: AsyncIterable<Buffer>, take: (event: SseEvent) => void): Promise<void> {
-  const reader = new SseReader();
-  for await (const bytes of body) for (const event of reader.push(bytes)) take(event);
-  for (const event of reader.end()) take(event);
 }
 
 /** The token limit goes under the name that the harness used. */

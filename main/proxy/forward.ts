@@ -12,10 +12,11 @@ import { passedHeaders } from './relay/relay.js';
 import type { ProxyServices } from './services.js';
 import { sendUpstream, type UpstreamRequest } from './upstream-http.js';
 
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const METHODS = ['GET', 'POST'] as const;
 
-/** Older and other ways to an answer: they would pass the guard by. */
-const ANSWERS = /^\/(?:completions|complete|generate|chat|responses|batches|messages(?!\/count_tokens$))(?:\/|$)/;
+/** Other ways to an answer would pass the guard by: what is not known to bring none is refused. */
+const ASKS = /^\/(?:messages\/count_tokens|embeddings|tokenize|detokenize|rerank|score|moderations|apply-template)$/;
+const LOOKS = /^\/(?:models(?:\/[\w.:/-]+)?|health|version|props|metrics|slots)$/;
 
 /** Throws 404 without an upstream server, 403 for a way round the guard, 502. */
 export async function forward(
@@ -27,11 +28,11 @@ export async function forward(
 ): Promise<void> {
   const method = METHODS.find((one) => one === request.method);
   if (caller.upstream === null || method === undefined) throw unknownPath();
-  if (ANSWERS.test(route.path))
+  if (!(method === 'GET' ? LOOKS : ASKS).test(route.path))
     throw new HttpError(
       403,
       'REFUSED',
-      'Answers over this address cannot be checked: use /chat/completions, /responses or /messages.',
+      'An answer over this address could not be checked: use /chat/completions, /responses or /messages.',
     );
   const gone = new AbortController();
   response.once('close', () => gone.abort());
@@ -46,6 +47,16 @@ export async function forward(
     headers: request.headers,
   };
   const answer = await sendUpstream(asked, services.deadlines, gone.signal);
-  response.writeHead(answer.statusCode, passedHeaders(answer.headers));
+  const type = String(answer.headers['content-type'] ?? '');
+  if (type.includes('event-stream')) {
+    answer.body.once('error', () => undefined).destroy();
+    throw new HttpError(403, 'REFUSED', 'The upstream server streams over this address, which could not be checked.');
+  }
+  const encoding = String(answer.headers['content-encoding'] ?? '');
+  response.writeHead(answer.statusCode, {
+    ...passedHeaders(answer.headers),
+    // The bytes go on as they are, also from a server that compresses unasked.
+    ...(encoding !== '' && { 'content-encoding': encoding }),
+  });
   await pipeline(answer.body, response).catch(() => response.destroy());
 }

@@ -55,6 +55,8 @@ export class ProxyServer {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let dialect = DIALECTS.chat;
+    // A client that went away is noticed by whoever writes next.
+    response.on('error', () => undefined);
     try {
       const route = routeOf(request);
       if (route.endpoint === 'responses' || route.endpoint === 'messages') dialect = DIALECTS[route.endpoint];
@@ -70,6 +72,8 @@ export class ProxyServer {
     } catch (error) {
       request.resume();
       dialect.sendError(response, toHttpError(error));
+      // Half an answer must not look like one that goes on.
+      if (!response.writableEnded) response.destroy();
     }
   }
 

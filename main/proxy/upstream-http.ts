@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, request } from 'undici';
 import type { Api } from './dialects/dialect.js';
 import { HttpError } from './http-error.js';
+import { readDocument } from './relay/receive.js';
 import type { Deadlines, Upstream } from './services.js';
 
 /** What a harness's headers say about its request; the rest is about the connection to us, or about who may talk to us. */
@@ -67,9 +68,9 @@ export async function refused(response: Dispatcher.ResponseData): Promise<never>
   const message = `The upstream server answered with status ${status}.`;
   let body: Buffer;
   try {
-    body = Buffer.from(await response.body.arrayBuffer());
+    body = await readDocument(response.body as AsyncIterable<Buffer>);
   } catch (cause) {
-    throw unreachable(cause);
+    throw cause instanceof HttpError ? cause : unreachable(cause);
   }
   const retryAfter = response.headers['retry-after'];
   if (status < 400) throw new HttpError(502, 'UPSTREAM', message);

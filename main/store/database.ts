@@ -59,6 +59,8 @@ export function openReader(file: string, { own = false } = {}): Database {
 }
 
 function migrate(db: Database): void {
+  // On a full disk what is there can still be read.
+  if (db.pragma('user_version', { simple: true }) === MIGRATIONS.length) return;
   const run = db.transaction(() => {
     const at = db.pragma('user_version', { simple: true }) as number;
     if (at > MIGRATIONS.length)

@@ -26,6 +26,14 @@ export interface Collector {
 export const notAnAnswer = (): HttpError =>
   new HttpError(502, 'UPSTREAM', 'The upstream server sent something that is not an answer of the model.');
 
+/** A call in a form that the guard does not know would reach the harness unseen. */
+export const uncheckable = (what: string): HttpError =>
+  new HttpError(
+    502,
+    'UPSTREAM',
+    `The upstream server sent ${what.replace(/[^\w. -]/g, '?').slice(0, 60)}, which cannot be checked.`,
+  );
+
 export const upstreamError = (message: string | undefined): HttpError =>
   new HttpError(502, 'UPSTREAM', `The upstream server returned an error: ${message ?? 'no message'}`);
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Reasoning } from '../answer.js';
 import type { SampledCall } from '../services.js';
-import { type Collector, parseEvent, type UpstreamSink, upstreamError } from './collected.js';
+import { type Collector, parseEvent, type UpstreamSink, uncheckable, upstreamError } from './collected.js';
 
 const FINISH: Record<string, string> = {
   end_turn: 'stop',
@@ -14,6 +14,9 @@ const FINISH: Record<string, string> = {
   refusal: 'content_filter',
 };
 
+/** The other two are run by the server. */
+const KNOWN_CALLS = new Set(['tool_use', 'server_tool_use', 'mcp_tool_use']);
+
 const count = z.number().int().nonnegative().nullish().catch(0);
 const Usage = z.looseObject({
   input_tokens: count,
@@ -23,30 +26,34 @@ const Usage = z.looseObject({
 });
 const Block = z.looseObject({
   type: z.string(),
-  text: z.string().optional(),
-  thinking: z.string().optional(),
-  id: z.string().optional(),
-  name: z.string().optional(),
+  text: z.string().nullish(),
+  thinking: z.string().nullish(),
+  id: z.string().nullish(),
+  name: z.string().nullish(),
   input: z.unknown().optional(),
 });
-const Message = z.looseObject({ content: z.array(Block), stop_reason: z.string().nullish(), usage: Usage.nullish() });
+const Message = z.looseObject({
+  content: z.array(Block).nullish(),
+  stop_reason: z.string().nullish(),
+  usage: Usage.nullish(),
+});
 const Event = z.looseObject({
   type: z.string(),
-  index: z.number().int().nonnegative().optional(),
-  message: Message.optional(),
-  content_block: Block.optional(),
+  index: z.number().int().nonnegative().nullish(),
+  message: Message.nullish(),
+  content_block: Block.nullish(),
   delta: z
     .looseObject({
-      text: z.string().optional(),
-      thinking: z.string().optional(),
-      partial_json: z.string().optional(),
+      text: z.string().nullish(),
+      thinking: z.string().nullish(),
+      partial_json: z.string().nullish(),
       stop_reason: z.string().nullish(),
     })
-    .optional(),
+    .nullish(),
   usage: Usage.nullish(),
-  error: z.looseObject({ message: z.string().optional() }).optional(),
+  error: z.looseObject({ message: z.string().nullish() }).nullish(),
   /** A whole answer is itself a message. */
-  content: z.array(Block).optional(),
+  content: z.array(Block).nullish(),
   stop_reason: z.string().nullish(),
 });
 
@@ -58,43 +65,50 @@ export class MessagesCollector implements Collector {
   promptTokens = 0;
   completionTokens = 0;
   cachedTokens = 0;
-  readonly #calls = new Map<number, SampledCall>();
+  readonly #calls: { index: number | null; call: SampledCall }[] = [];
 
   constructor(private readonly sink: UpstreamSink) {}
 
   get toolCalls(): SampledCall[] {
-    return [...this.#calls.values()].map((call) => (call.arguments === '' ? { ...call, arguments: '{}' } : call));
+    return this.#calls.map(({ call }) => (call.arguments === '' ? { ...call, arguments: '{}' } : call));
   }
 
   push(json: string): void {
     const event = parseEvent(Event, json);
-    if (event.type === 'error' || event.error) throw upstreamError(event.error?.message);
+    if (event.type === 'error' || event.error) throw upstreamError(event.error?.message ?? undefined);
     if (event.type === 'message') this.#message(event as z.infer<typeof Message>);
-    if (event.message) this.#message(event.message);
-    if (event.content_block) this.#block(event.index ?? 0, event.content_block);
+    if (event.message) {
+      if (event.message.content?.some((block) => block.type === 'tool_use'))
+        throw uncheckable('a call before its block');
+      this.#message(event.message);
+    }
+    if (event.content_block) this.#block(event.index ?? null, event.content_block);
     const { delta } = event;
     if (delta?.text) this.#text(delta.text);
     if (delta?.thinking) this.#think(delta.thinking);
-    const call = this.#calls.get(event.index ?? -1);
-    if (delta?.partial_json && call) call.arguments += delta.partial_json;
+    if (delta?.partial_json) this.#argue(event.index ?? null, delta.partial_json);
     this.#end(delta?.stop_reason, event.type === 'message' ? null : event.usage);
   }
 
   #message(message: z.infer<typeof Message>): void {
-    message.content.forEach((block, index) => void this.#block(index, block));
+    message.content?.forEach((block, index) => void this.#block(index, block));
     this.#end(message.stop_reason, message.usage);
   }
 
-  #block(index: number, block: z.infer<typeof Block>): void {
+  /** Every block that begins is a call of its own, also where an index comes twice or not at all. */
+  #block(index: number | null, block: z.infer<typeof Block>): void {
     if (block.text) this.#text(block.text);
     if (block.thinking) this.#think(block.thinking);
+    if (/tool_use$/.test(block.type) && !KNOWN_CALLS.has(block.type)) throw uncheckable(block.type);
     if (block.type !== 'tool_use') return;
     const whole = typeof block.input === 'object' && block.input !== null && Object.keys(block.input).length > 0;
-    this.#calls.set(index, {
-      id: block.id ?? '',
-      name: block.name ?? '',
-      arguments: whole ? JSON.stringify(block.input) : '',
-    });
+    const call = { id: block.id ?? '', name: block.name ?? '', arguments: whole ? JSON.stringify(block.input) : '' };
+    this.#calls.push({ index, call });
+  }
+
+  #argue(index: number | null, text: string): void {
+    const open = this.#calls.findLast((one) => index === null || one.index === index) ?? this.#calls.at(-1);
+    if (open) open.call.arguments += text;
   }
 
   #text(text: string): void {

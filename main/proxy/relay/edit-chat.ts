@@ -24,7 +24,7 @@ function stream(held: readonly Json[], edit: Edit): Json[] {
     }
     const delta = withoutCalls(record(choice.delta));
     const came = record(choice.delta).tool_calls !== undefined;
-    const ends = choice.finish_reason !== null && choice.finish_reason !== undefined;
+    const ends = Boolean(choice.finish_reason);
     if (!placed && (came || ends)) {
       placed = true;
       delta.tool_calls = left;
@@ -37,7 +37,8 @@ function stream(held: readonly Json[], edit: Edit): Json[] {
         choices: [{ index: choice.index ?? 0, delta: { content: paragraph(edit) }, finish_reason: null }],
       });
     }
-    out.push({ ...chunk, choices: [{ ...choice, delta, ...(ends && { finish_reason: edit.finish }) }] });
+    const { message: _message, ...frame } = choice;
+    out.push({ ...chunk, choices: [{ ...frame, delta, ...(ends && { finish_reason: edit.finish }) }] });
   }
   return out;
 }
@@ -66,10 +67,18 @@ function document(answer: Json, edit: Edit): Json {
 export const chatEditor: Editor = {
   named: false,
   holdsFrom(event) {
-    const [choice] = list(event.choices);
+    const choices = list(event.choices);
+    const [choice] = choices;
     if (!choice) return event.usage !== undefined && event.usage !== null;
-    return Boolean(choice.finish_reason) || list(record(choice.delta).tool_calls).length > 0;
+    const { tool_calls: calls, function_call: legacy } = record(choice.delta);
+    return (
+      Boolean(choice.finish_reason) ||
+      choices.length > 1 ||
+      Boolean(choice.index) ||
+      Boolean(calls ?? legacy ?? choice.message)
+    );
   },
+  isLast: (data) => data === '[DONE]',
   stream,
   document,
   tail: (held) => (held.some(({ data }) => data === '[DONE]') ? '' : 'data: [DONE]\n\n'),

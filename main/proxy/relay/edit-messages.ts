@@ -1,5 +1,9 @@
-/** Anthropic Messages: blocked blocks go, a block of text comes, and the blocks that are left are numbered without a gap. */
-import { type Edit, type Editor, type Json, list, record } from './edit.js';
+/**
+ * Anthropic Messages: the blocks of calls go, those that are left come anew from what the guard has judged, a block of text tells of the
+ * rest, and blocks are numbered without a gap.
+ */
+import type { SampledCall } from '../services.js';
+import { type Edit, type Editor, eventWith, type Json, list, record } from './edit.js';
 
 const STOP_REASONS: Record<Edit['finish'], string> = {
   stop: 'end_turn',
@@ -8,6 +12,7 @@ const STOP_REASONS: Record<Edit['finish'], string> = {
   content_filter: 'refusal',
 };
 const isCall = (block: unknown): boolean => record(block).type === 'tool_use';
+const WORDS = new Set(['text', 'thinking', 'redacted_thinking']);
 
 function* textBlock(index: number, text: string): Generator<Json> {
   yield { type: 'content_block_start', index, content_block: { type: 'text', text: '' } };
@@ -15,47 +20,61 @@ function* textBlock(index: number, text: string): Generator<Json> {
   yield { type: 'content_block_stop', index };
 }
 
+function* callBlock(index: number, call: SampledCall): Generator<Json> {
+  yield {
+    type: 'content_block_start',
+    index,
+    content_block: { type: 'tool_use', id: call.id, name: call.name, input: {} },
+  };
+  yield { type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: call.arguments } };
+  yield { type: 'content_block_stop', index };
+}
+
 function stream(held: readonly Json[], edit: Edit): Json[] {
   const out: Json[] = [];
-  const places = new Map<unknown, number | null>();
-  let next: number | null = null;
-  let calls = 0;
+  const places = new Map<unknown, number>();
+  const indexes = held.flatMap(({ index }) => (typeof index === 'number' ? [index] : []));
+  let next = indexes.length > 0 ? Math.min(...indexes) : 0;
+  let inCall = false;
+  let told = false;
+  const tell = (): void => {
+    if (told) return;
+    told = true;
+    for (const call of edit.calls) if (call !== null) out.push(...callBlock(next++, call));
+    if (edit.notice !== null) out.push(...textBlock(next++, edit.notice));
+  };
   for (const event of held) {
-    if (event.type === 'message_delta') {
-      next ??= 0;
-      if (edit.notice !== null) out.push(...textBlock(next++, edit.notice));
-      out.push({ ...event, delta: { ...record(event.delta), stop_reason: STOP_REASONS[edit.finish] } });
+    if (event.type === 'message_delta' || event.type === 'message_stop') {
+      const delta = record(event.delta);
+      if (delta.stop_reason || event.type === 'message_stop') tell();
+      out.push(delta.stop_reason ? { ...event, delta: { ...delta, stop_reason: STOP_REASONS[edit.finish] } } : event);
       continue;
     }
-    if (event.index === undefined) {
-      out.push(event);
-      continue;
-    }
-    next ??= Number(event.index);
     if (event.type === 'content_block_start') {
-      const call = isCall(event.content_block) ? edit.calls[calls++] : undefined;
-      places.set(event.index, call === null ? null : next++);
-      if (call) {
-        out.push({
-          ...event,
-          index: places.get(event.index),
-          content_block: { ...record(event.content_block), id: call.id },
-        });
-        continue;
-      }
+      inCall = isCall(event.content_block);
+      if (!inCall) places.set(event.index, next++);
+      else places.delete(event.index);
     }
-    const place = places.has(event.index) ? places.get(event.index) : Number(event.index);
-    if (place !== null) out.push({ ...event, index: place });
+    const ofCall = record(event.delta).type === 'input_json_delta' || (inCall && !places.has(event.index));
+    if (String(event.type).startsWith('content_block') && ofCall) continue;
+    const place = places.get(event.index);
+    out.push(place === undefined ? event : { ...event, index: place });
   }
   return out;
 }
 
 function document(answer: Json, edit: Edit): Json {
-  let calls = 0;
-  const content = list(answer.content).flatMap((block) => {
-    if (!isCall(block)) return [block];
-    const call = edit.calls[calls++];
-    return call ? [{ ...block, id: call.id }] : [];
+  const content = list(answer.content).filter((block) => !isCall(block));
+  const inputs = list(answer.content).filter(isCall);
+  edit.calls.forEach((call, at) => {
+    if (call !== null)
+      content.push({
+        ...inputs[at],
+        type: 'tool_use',
+        id: call.id,
+        name: call.name,
+        input: JSON.parse(call.arguments) as unknown,
+      });
   });
   if (edit.notice !== null) content.push({ type: 'text', text: edit.notice });
   return { ...answer, content, stop_reason: STOP_REASONS[edit.finish] };
@@ -63,10 +82,14 @@ function document(answer: Json, edit: Edit): Json {
 
 export const messagesEditor: Editor = {
   named: true,
-  holdsFrom: (event) =>
-    event.type === 'message_delta' ||
-    event.type === 'message_stop' ||
-    (event.type === 'content_block_start' && isCall(event.content_block)),
+  holdsFrom(event) {
+    if (event.type === 'content_block_start') return !WORDS.has(String(record(event.content_block).type));
+    if (event.type === 'message_start')
+      return list(record(event.message).content).some((block) => !WORDS.has(String(block.type)));
+    if (event.type === 'content_block_delta') return record(event.delta).type === 'input_json_delta';
+    return event.type !== 'content_block_stop' && event.type !== 'ping';
+  },
+  isLast: (data) => eventWith(data, 'message_stop')?.type === 'message_stop',
   stream,
   document,
   tail: (held) =>

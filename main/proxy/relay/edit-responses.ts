@@ -1,10 +1,21 @@
-/** OpenAI Responses: the item of a blocked call goes, a message comes, and items and events are numbered anew. */
-import { type Edit, type Editor, type Json, list, record } from './edit.js';
+/**
+ * OpenAI Responses: the items of calls go, those that are left come anew from what the guard has judged, a message tells of the rest, and
+ * events are numbered without a gap.
+ */
 
-const isCall = (item: unknown): boolean => record(item).type === 'function_call';
+import { isCallItem } from '../dialects/responses-collector.js';
+import type { SampledCall } from '../services.js';
+import { type Edit, type Editor, eventWith, type Json, list, record } from './edit.js';
+
 const ENDS = /^response\.(?:completed|incomplete|failed)$/;
+/** What may go on before the verdict: words, and the life of the answer and of items that are none of ours to judge. */
+const PASSES =
+  /^(?:response\.(?:created|in_progress|queued|content_part\.\w+|output_text\.[\w.]+|refusal\.\w+|reasoning[\w.]*|(?:web_search|file_search|code_interpreter|image_generation|mcp)\w*\.[\w.]+)|ping|keepalive)$/;
+const WORDS = new Set(['message', 'reasoning']);
 
-const noticeItem = (id: string, text: string): Json => ({
+const isCall = (item: unknown): boolean => isCallItem(record(item).type);
+
+const messageItem = (id: string, text: string): Json => ({
   id,
   type: 'message',
   status: 'completed',
@@ -12,7 +23,7 @@ const noticeItem = (id: string, text: string): Json => ({
   content: [{ type: 'output_text', text, annotations: [], logprobs: [] }],
 });
 
-function* noticeEvents(index: number, item: Json, text: string): Generator<Json> {
+function* messageEvents(index: number, item: Json, text: string): Generator<Json> {
   const place = { item_id: item.id, output_index: index, content_index: 0 };
   const [part] = list(item.content);
   yield {
@@ -27,53 +38,74 @@ function* noticeEvents(index: number, item: Json, text: string): Generator<Json>
   yield { type: 'response.output_item.done', output_index: index, item };
 }
 
-/** The output of an answer without what is blocked, and the notice behind it. */
-function outputOf(items: readonly Json[], edit: Edit, id: string): Json[] {
-  let calls = 0;
-  const left = items.flatMap((item) => {
-    if (!isCall(item)) return [item];
-    const call = edit.calls[calls++];
-    return call ? [{ ...item, call_id: call.id }] : [];
-  });
-  return edit.notice === null ? left : [...left, noticeItem(id, edit.notice)];
+function* callEvents(index: number, item: Json): Generator<Json> {
+  const place = { item_id: item.id, output_index: index };
+  yield {
+    type: 'response.output_item.added',
+    output_index: index,
+    item: { ...item, status: 'in_progress', arguments: '' },
+  };
+  yield { type: 'response.function_call_arguments.delta', ...place, delta: item.arguments };
+  yield { type: 'response.function_call_arguments.done', ...place, name: item.name, arguments: item.arguments };
+  yield { type: 'response.output_item.done', output_index: index, item };
 }
 
-const noticeId = (response: Json): string => `msg_${String(response.id ?? 'answer').replace(/^resp_/, '')}_notice`;
+const callItem = (answer: Json, call: SampledCall, at: number): Json => ({
+  id: `fc_${baseOf(answer)}_${at}`,
+  type: 'function_call',
+  status: 'completed',
+  call_id: call.id,
+  name: call.name,
+  arguments: call.arguments,
+});
+const baseOf = (answer: Json): string => String(answer.id ?? 'answer').replace(/^resp_/, '');
 
-function response(answer: Json, edit: Edit): Json {
-  return { ...answer, output: outputOf(list(answer.output), edit, noticeId(answer)) };
+/** The calls that are left, and the notice. */
+function ourItems(answer: Json, edit: Edit): Json[] {
+  const calls = edit.calls.flatMap((call, at) => (call === null ? [] : [callItem(answer, call, at)]));
+  return edit.notice === null ? calls : [...calls, messageItem(`msg_${baseOf(answer)}_notice`, edit.notice)];
 }
+
+const document = (answer: Json, edit: Edit): Json => ({
+  ...answer,
+  output: [...list(answer.output).filter((item) => !isCall(item)), ...ourItems(answer, edit)],
+});
 
 function stream(held: readonly Json[], edit: Edit): Json[] {
+  const calls = new Set<unknown>();
+  for (const event of held) if (isCall(event.item)) calls.add(event.output_index);
   const out: Json[] = [];
-  const places = new Map<unknown, number | null>();
-  let next: number | null = null;
-  let calls = 0;
-  const ids = new Map<unknown, string>();
+  let next = held.reduce(
+    (least, event) => Math.min(least, typeof event.output_index === 'number' ? event.output_index : least),
+    Number.POSITIVE_INFINITY,
+  );
+  if (!Number.isFinite(next)) next = 0;
+  const places = new Map<unknown, number>();
   for (const event of held) {
-    if (ENDS.test(String(event.type))) {
-      const answer = response(record(event.response), edit);
-      const items = list(answer.output);
-      const at = edit.notice === null ? -1 : items.length - 1;
-      if (at >= 0) out.push(...noticeEvents(at, items[at]!, edit.notice!));
-      out.push({ ...event, response: answer });
+    const type = String(event.type);
+    if (ENDS.test(type)) {
+      const answer = record(event.response);
+      const kept = list(answer.output).filter((item) => !isCall(item));
+      next = Math.max(next, kept.length);
+      const ours = ourItems(answer, edit);
+      for (const item of ours) {
+        if (isCall(item)) out.push(...callEvents(next++, item));
+        else out.push(...messageEvents(next++, item, edit.notice!));
+      }
+      out.push({ ...event, response: { ...answer, output: [...kept, ...ours] } });
       continue;
     }
-    if (event.output_index === undefined) {
+    const ofCall =
+      isCall(event.item) ||
+      type.startsWith('response.function_call_arguments') ||
+      (event.output_index !== undefined && calls.has(event.output_index));
+    if (ofCall) continue;
+    if (typeof event.output_index !== 'number') {
       out.push(event);
       continue;
     }
-    next ??= Number(event.output_index);
-    if (event.type === 'response.output_item.added') {
-      const call = isCall(event.item) ? edit.calls[calls++] : undefined;
-      places.set(event.output_index, call === null ? null : next++);
-      if (call) ids.set(event.output_index, call.id);
-    }
-    const place = places.has(event.output_index) ? places.get(event.output_index) : Number(event.output_index);
-    if (place === null) continue;
-    const id = ids.get(event.output_index);
-    const item = id !== undefined && isCall(event.item) ? { item: { ...record(event.item), call_id: id } } : {};
-    out.push({ ...event, output_index: place, ...item });
+    if (type === 'response.output_item.added') places.set(event.output_index, next++);
+    out.push({ ...event, output_index: places.get(event.output_index) ?? event.output_index });
   }
   return numbered(out, held);
 }
@@ -87,10 +119,16 @@ function numbered(events: readonly Json[], held: readonly Json[]): Json[] {
 
 export const responsesEditor: Editor = {
   named: true,
-  holdsFrom: (event) =>
-    ENDS.test(String(event.type)) || (event.type === 'response.output_item.added' && isCall(event.item)),
+  holdsFrom(event) {
+    const type = String(event.type);
+    if (type === 'response.output_item.added' || type === 'response.output_item.done')
+      return !WORDS.has(String(record(event.item).type));
+    return !PASSES.test(type);
+  },
+  isLast: (data) =>
+    ENDS.test(String(eventWith(data, 'response.completed', 'response.incomplete', 'response.failed')?.type)),
   stream,
-  document: response,
+  document,
   // The last event is the one that says that the answer is whole.
   tail: () => '',
 };

@@ -16,6 +16,8 @@ export interface Edit {
 export interface Editor {
   /** From the first event for which this is true on, everything waits for the verdict. */
   holdsFrom(event: Record<string, unknown>): boolean;
+  /** Whether an event with this data ends the answer. */
+  isLast(data: string): boolean;
   /** The held events after the edit. */
   stream(held: readonly Record<string, unknown>[], edit: Edit): Record<string, unknown>[];
   /** A whole answer after the edit. */
@@ -27,6 +29,16 @@ export interface Editor {
 }
 
 export type Json = Record<string, unknown>;
+
+/** The event, when its data holds one of these words; otherwise nobody has to read it. */
+export function eventWith(data: string, ...words: string[]): Json | null {
+  if (!words.some((word) => data.includes(word))) return null;
+  try {
+    return record(JSON.parse(data));
+  } catch {
+    return null;
+  }
+}
 
 export const record = (value: unknown): Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};

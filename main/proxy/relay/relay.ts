@@ -10,6 +10,7 @@ import type { HttpError } from '../http-error.js';
 import type { SampledCall } from '../services.js';
 import type { Edit, Editor, Json } from './edit.js';
 import { record } from './edit.js';
+import { MAX_ANSWER_BYTES, tooLong } from './receive.js';
 import type { SseEvent } from './sse-reader.js';
 
 /** What an upstream answer was before anything was put right in it. */
@@ -71,17 +72,15 @@ abstract class Relay implements ChatResponse {
   abstract finish(answer: Answer, served: Served): void;
 
   fail(error: HttpError): void {
-    if (this.response.headersSent) this.broken(error);
-    else this.dialect.sendError(this.response, error);
-  }
-
-  protected broken(error: HttpError): void {
-    if (!this.response.destroyed) this.response.end(this.dialect.failureEvent(error));
+    if (!this.response.headersSent) this.dialect.sendError(this.response, error);
+    else if (!this.response.destroyed && !this.response.writableEnded)
+      this.response.end(this.dialect.failureEvent(error));
   }
 }
 
 export class StreamRelay extends Relay {
   readonly #held: SseEvent[] = [];
+  #heldBytes = 0;
   #holding = false;
   readonly #keepAlive: NodeJS.Timeout;
 
@@ -94,19 +93,24 @@ export class StreamRelay extends Relay {
     super(response, dialect, headers);
     // A held call may take long to be written: the harness sees that the stream lives.
     this.#keepAlive = setInterval(() => {
-      if (this.#holding && response.headersSent && !response.destroyed) response.write(': keep-alive\n\n');
+      if (!this.#holding || response.destroyed || response.writableEnded) return;
+      this.#open();
+      response.write(': keep-alive\n\n');
     }, keepAliveMs);
     response.once('close', () => clearInterval(this.#keepAlive));
   }
 
-  /** Passes or holds the event. */
-  push(event: SseEvent): void {
+  /** Passes or holds the event. A promise: the harness reads slower than the server writes. Throws 502 for an answer without end. */
+  push(event: SseEvent): Promise<void> | undefined {
     if (!this.#holding && event.data !== null) {
       const data = event.data === '[DONE]' ? null : parse(event.data);
       this.#holding = data === null || this.#editor.holdsFrom(data);
     }
-    if (this.#holding) this.#held.push(event);
-    else this.#write(event.raw);
+    if (!this.#holding) return this.#write(event.raw);
+    this.#held.push(event);
+    this.#heldBytes += event.raw.length;
+    if (this.#heldBytes > MAX_ANSWER_BYTES) throw tooLong();
+    return undefined;
   }
 
   finish(answer: Answer, served: Served): void {
@@ -119,9 +123,9 @@ export class StreamRelay extends Relay {
     this.response.end(this.#editor.tail(this.#held));
   }
 
-  protected override broken(error: HttpError): void {
+  override fail(error: HttpError): void {
     clearInterval(this.#keepAlive);
-    super.broken(error);
+    super.fail(error);
   }
 
   get #editor(): Editor {
@@ -142,9 +146,16 @@ export class StreamRelay extends Relay {
     return [...text, ...done].join('');
   }
 
-  #write(bytes: Buffer): void {
+  #write(bytes: Buffer): Promise<void> | undefined {
     this.#open();
-    if (!this.response.destroyed) this.response.write(bytes);
+    if (this.response.destroyed || this.response.write(bytes)) return undefined;
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.response.off('drain', done).off('close', done);
+        resolve();
+      };
+      this.response.on('drain', done).on('close', done);
+    });
   }
 
   #open(): void {

@@ -67,11 +67,24 @@ export class DirectSettler implements Settler {
 
   /** In one commit; what cannot be stored is an error in its place and takes nothing else with it. */
   recordAll(entries: readonly Entry[]): (Request | Error)[] {
+    const results: (Request | Error)[] = entries.map(({ id }) => new Error(`Request ${id} is not open.`));
+    const open = entries.flatMap((entry, at) => {
+      const asked = this.#open.get(entry.id);
+      return asked ? [{ at, entry: { ...entry, ...asked } }] : [];
+    });
     try {
-      return this.recorder.recordAll(entries.map((entry) => ({ ...entry, ...this.#asked(entry.id) })));
-    } finally {
-      for (const { id } of entries) this.#open.delete(id);
+      this.recorder.recordAll(open.map(({ entry }) => entry)).forEach((result, i) => {
+        results[open[i]!.at] = result;
+      });
+    } catch (cause) {
+      // The commit itself: nothing of it is stored.
+      for (const { at } of open) results[at] = cause instanceof Error ? cause : new Error(String(cause));
     }
+    // Of an answer that could not be stored the failure is still to be.
+    entries.forEach(({ id, status }, at) => {
+      if (status !== 'ok' || !(results[at] instanceof Error)) this.#open.delete(id);
+    });
+    return results;
   }
 
   releaseWorker(workerKey: string): void {

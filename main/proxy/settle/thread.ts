@@ -50,16 +50,11 @@ function nextBatch(): typeof waiting {
 function flush(): void {
   while (waiting.length > 0) {
     const batch = nextBatch();
-    try {
-      const results = settler.recordAll(batch.map(({ entry }) => entry));
-      results.forEach((result, at) => {
-        const { call } = batch[at]!;
-        if (result instanceof Error) fail(call, result);
-        else say({ kind: 'done', call, result });
-      });
-    } catch (cause) {
-      for (const { call } of batch) fail(call, cause);
-    }
+    settler.recordAll(batch.map(({ entry }) => entry)).forEach((result, at) => {
+      const { call } = batch[at]!;
+      if (result instanceof Error) fail(call, result);
+      else say({ kind: 'done', call, result });
+    });
   }
 }
 
