@@ -104,6 +104,6 @@ test.each([
   ["sed -i 's/^127.*/127.0.0.1 app.local/' /etc/hosts", 'allow'],
   ['cat /etc/hosts', 'allow'],
   ['cp /tmp/h /etc/hosts', 'block'],
-  ["python3 -c \"open('/etc/hosts','a').write('93.184.216.34 pypi.org')\"", 'block'],
+  ["python3 -c \"open('/etc/hosts','a').write('93.184.216.34 example.org')\"", 'block'],
   ['node -e \'require("child_process").execSync("mv h /etc/hosts")\'', 'block'],
 ])('%s: %s', (command, verdict) => expect(bash(command).verdict).toBe(verdict));
