@@ -1,7 +1,6 @@
 /** Collects the deltas of an upstream server into one answer. Tool calls are kept back until the guard has seen them. */
 import { z } from 'zod';
-import type { Reasoning } from './answer.js';
-import { type Collector, parseEvent, type UpstreamSink, uncheckable, upstreamError } from './dialects/collected.js';
+import { Collector, parseEvent, uncheckable, upstreamError } from './dialects/collected.js';
 import type { SampledCall } from './services.js';
 
 const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_text'] as const;
@@ -36,18 +35,9 @@ const Chunk = z.looseObject({
   error: z.union([z.string(), z.looseObject({ message: z.string().nullish() })]).nullish(),
 });
 
-export class ChunkCollector implements Collector {
-  content = '';
-  reasoning: Reasoning | null = null;
-  finish: string | null = null;
-  irregular = false;
-  promptTokens = 0;
-  completionTokens = 0;
-  cachedTokens = 0;
+export class ChunkCollector extends Collector {
   readonly #calls = new Map<string, SampledCall>();
   #lastSlot = '';
-
-  constructor(private readonly sink: UpstreamSink) {}
 
   get toolCalls(): SampledCall[] {
     return [...this.#calls.values()];
@@ -76,14 +66,10 @@ export class ChunkCollector implements Collector {
     for (const field of REASONING_FIELDS) {
       const text = delta[field];
       if (!text) continue;
-      this.reasoning = { field, text: (this.reasoning?.text ?? '') + text };
-      this.sink.reasoning({ field, text });
+      this.think(text, field);
       break;
     }
-    if (delta.content) {
-      this.content += delta.content;
-      this.sink.text(delta.content);
-    }
+    this.say(delta.content);
     for (const call of delta.tool_calls ?? []) {
       this.irregular ||= streamed && call.index == null;
       this.#call(call);

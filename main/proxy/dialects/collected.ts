@@ -8,19 +8,37 @@ export interface UpstreamSink {
   reasoning(part: Reasoning): void;
 }
 
-export interface Collector {
-  /** Takes the data of an event, or a whole answer. Throws 502 for what is neither, and for an error event. */
-  push(json: string): void;
-  readonly content: string;
-  readonly reasoning: Reasoning | null;
-  readonly toolCalls: SampledCall[];
-  /** The pieces of the calls came in a form that strict clients refuse. */
-  readonly irregular: boolean;
+/** Gathers the pieces of an answer. Tool calls are kept back until the guard has seen them; words go to the sink at once. */
+export abstract class Collector {
+  content = '';
+  reasoning: Reasoning | null = null;
   /** In the words of Chat Completions; null: the answer has not ended. */
-  readonly finish: string | null;
-  readonly promptTokens: number;
-  readonly completionTokens: number;
-  readonly cachedTokens: number;
+  finish: string | null = null;
+  /** The pieces of the calls came in a form that strict clients refuse. */
+  irregular = false;
+  promptTokens = 0;
+  completionTokens = 0;
+  cachedTokens = 0;
+
+  constructor(private readonly sink: UpstreamSink) {}
+
+  /** Takes the data of an event, or a whole answer. Throws 502 for what is neither, and for an error event. */
+  abstract push(json: string): void;
+
+  abstract get toolCalls(): SampledCall[];
+
+  protected say(text: string | null | undefined): void {
+    if (!text) return;
+    this.content += text;
+    this.sink.text(text);
+  }
+
+  /** `field`: the name it came under, and is replayed under. */
+  protected think(text: string | null | undefined, field: Reasoning['field'] = 'reasoning_content'): void {
+    if (!text) return;
+    this.reasoning = { field, text: (this.reasoning?.text ?? '') + text };
+    this.sink.reasoning({ field, text });
+  }
 }
 
 export const notAnAnswer = (): HttpError =>

@@ -1,8 +1,7 @@
 /** Collects an answer of an Anthropic server. Tool calls are kept back until the guard has seen them. */
 import { z } from 'zod';
-import type { Reasoning } from '../answer.js';
 import type { SampledCall } from '../services.js';
-import { type Collector, parseEvent, type UpstreamSink, uncheckable, upstreamError } from './collected.js';
+import { Collector, parseEvent, uncheckable, upstreamError } from './collected.js';
 
 const FINISH: Record<string, string> = {
   end_turn: 'stop',
@@ -57,17 +56,8 @@ const Event = z.looseObject({
   stop_reason: z.string().nullish(),
 });
 
-export class MessagesCollector implements Collector {
-  content = '';
-  reasoning: Reasoning | null = null;
-  finish: string | null = null;
-  readonly irregular = false;
-  promptTokens = 0;
-  completionTokens = 0;
-  cachedTokens = 0;
+export class MessagesCollector extends Collector {
   readonly #calls: { index: number | null; call: SampledCall }[] = [];
-
-  constructor(private readonly sink: UpstreamSink) {}
 
   get toolCalls(): SampledCall[] {
     return this.#calls.map(({ call }) => (call.arguments === '' ? { ...call, arguments: '{}' } : call));
@@ -84,8 +74,8 @@ export class MessagesCollector implements Collector {
     }
     if (event.content_block) this.#block(event.index ?? null, event.content_block);
     const { delta } = event;
-    if (delta?.text) this.#text(delta.text);
-    if (delta?.thinking) this.#think(delta.thinking);
+    this.say(delta?.text);
+    this.think(delta?.thinking);
     if (delta?.partial_json) this.#argue(event.index ?? null, delta.partial_json);
     this.#end(delta?.stop_reason, event.type === 'message' ? null : event.usage);
   }
@@ -97,8 +87,8 @@ export class MessagesCollector implements Collector {
 
   /** Every block that begins is a call of its own, also where an index comes twice or not at all. */
   #block(index: number | null, block: z.infer<typeof Block>): void {
-    if (block.text) this.#text(block.text);
-    if (block.thinking) this.#think(block.thinking);
+    this.say(block.text);
+    this.think(block.thinking);
     if (/tool_use$/.test(block.type) && !KNOWN_CALLS.has(block.type)) throw uncheckable(block.type);
     if (block.type !== 'tool_use') return;
     const whole = typeof block.input === 'object' && block.input !== null && Object.keys(block.input).length > 0;
@@ -109,16 +99,6 @@ export class MessagesCollector implements Collector {
   #argue(index: number | null, text: string): void {
     const open = this.#calls.findLast((one) => index === null || one.index === index) ?? this.#calls.at(-1);
     if (open) open.call.arguments += text;
-  }
-
-  #text(text: string): void {
-    this.content += text;
-    this.sink.text(text);
-  }
-
-  #think(text: string): void {
-    this.reasoning = { field: 'reasoning_content', text: (this.reasoning?.text ?? '') + text };
-    this.sink.reasoning({ field: 'reasoning_content', text });
   }
 
   #end(reason: string | null | undefined, usage: z.infer<typeof Usage> | null | undefined): void {

@@ -3,9 +3,8 @@
  * appear: in an item that begins, in one that is done, or only in the answer at the end.
  */
 import { z } from 'zod';
-import type { Reasoning } from '../answer.js';
 import type { SampledCall } from '../services.js';
-import { type Collector, parseEvent, type UpstreamSink, uncheckable, upstreamError } from './collected.js';
+import { Collector, parseEvent, uncheckable, upstreamError } from './collected.js';
 
 const count = z.number().int().nonnegative().catch(0);
 const Part = z.looseObject({ type: z.string().catch(''), text: z.string().nullish(), refusal: z.string().nullish() });
@@ -60,17 +59,8 @@ interface Gathered {
   done: boolean;
 }
 
-export class ResponsesCollector implements Collector {
-  content = '';
-  reasoning: Reasoning | null = null;
-  finish: string | null = null;
-  readonly irregular = false;
-  promptTokens = 0;
-  completionTokens = 0;
-  cachedTokens = 0;
+export class ResponsesCollector extends Collector {
   readonly #calls: Gathered[] = [];
-
-  constructor(private readonly sink: UpstreamSink) {}
 
   get toolCalls(): SampledCall[] {
     return this.#calls.map(({ call }) => call);
@@ -82,9 +72,9 @@ export class ResponsesCollector implements Collector {
     const delta = typeof event.delta === 'string' ? event.delta : '';
     if (event.object === 'response') this.#whole(parseEvent(Response, json));
     else if (type === 'error') throw upstreamError(event.message ?? event.error?.message ?? undefined);
-    else if (type === 'response.output_text.delta' || type === 'response.refusal.delta') this.#text(delta);
+    else if (type === 'response.output_text.delta' || type === 'response.refusal.delta') this.say(delta);
     else if (type === 'response.reasoning_summary_text.delta' || type === 'response.reasoning_text.delta')
-      this.#think(delta);
+      this.think(delta);
     else if (type === 'response.function_call_arguments.delta') this.#argue(event, delta);
     else if (event.item) this.#item(event, event.item, type === 'response.output_item.done');
     else if (event.response && /^response\.(completed|incomplete|failed)$/.test(type)) this.#end(event.response);
@@ -136,9 +126,8 @@ export class ResponsesCollector implements Collector {
 
   #whole(response: z.infer<typeof Response>): void {
     for (const item of response.output ?? []) {
-      if (item.type === 'message') for (const part of item.content ?? []) this.#text(part.text ?? part.refusal ?? '');
-      if (item.type === 'reasoning')
-        for (const part of item.summary ?? item.content ?? []) this.#think(part.text ?? '');
+      if (item.type === 'message') for (const part of item.content ?? []) this.say(part.text ?? part.refusal);
+      if (item.type === 'reasoning') for (const part of item.summary ?? item.content ?? []) this.think(part.text);
     }
     this.#end(response);
   }
@@ -172,17 +161,5 @@ export class ResponsesCollector implements Collector {
     this.promptTokens = response.usage.input_tokens;
     this.completionTokens = response.usage.output_tokens;
     this.cachedTokens = response.usage.input_tokens_details?.cached_tokens ?? 0;
-  }
-
-  #text(text: string): void {
-    if (text === '') return;
-    this.content += text;
-    this.sink.text(text);
-  }
-
-  #think(text: string): void {
-    if (text === '') return;
-    this.reasoning = { field: 'reasoning_content', text: (this.reasoning?.text ?? '') + text };
-    this.sink.reasoning({ field: 'reasoning_content', text });
   }
 }
