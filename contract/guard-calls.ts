@@ -66,7 +66,11 @@ const Change = z.strictObject({
   pluginsInRollouts: z.boolean().optional(),
   judge: JudgeSetting.nullable().optional(),
 });
-const path = z.string().min(1).max(4096);
+/** Absolute: the window has no folder that it stands in. */
+const path = z
+  .string()
+  .max(4096)
+  .regex(/^(?:\/|[A-Za-z]:[\\/])/, 'it has to begin at the root');
 
 export const GUARD_CALLS = {
   'guard.log': {
