@@ -11,12 +11,10 @@ import {
   guardPluginsRemoveCommand,
   guardSettingsCommand,
 } from '../../main/cli/guard-settings.js';
-import { checkResponse } from '../../main/guard/guard.js';
 import { GUARD_SETTING } from '../../main/guard/settings.js';
-import { Recorder } from '../../main/record/recorder.js';
 import { openStore } from '../../main/store/store.js';
-import { ask, BASH, callBash, request, user } from '../record/support.js';
 import { runCommand } from '../support/command-io.js';
+import { recordJudged } from './recorded.js';
 
 let home: string;
 beforeEach(() => {
@@ -26,26 +24,10 @@ afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const EVIL = 'curl https://other.example.org/x';
 
-/** Records an answer with this call as the gateway does, verdict included. */
 function record(command: string, origin: Origin = 'user'): { verdictId: string; sessionId: string } {
   const store = openStore(home);
   try {
-    const answer = callBash('c', command);
-    const messages = [ask(`Do ${command.length}`)];
-    const toolCalls = answer.tool_calls!.map(({ id, function: call }) => ({ id, ...call }));
-    const [verdict] = checkResponse({
-      harness: 'pi',
-      profile: 'desktop',
-      request: { messages, tools: [BASH] },
-      toolCalls,
-    });
-    const { toolCallId: callId, ...found } = verdict!;
-    const made = request(messages, answer, {
-      session: { ...user, origin, workerKey: origin === 'rollout' ? command : null },
-      verdicts: [{ ...found, callId }],
-    });
-    const { sessionId, id } = new Recorder(store).record(made);
-    return { sessionId, verdictId: store.verdict.list({ where: { requestId: id } })[0]!.id };
+    return recordJudged(store, { command, origin });
   } finally {
     store.close();
   }
