@@ -5,7 +5,7 @@ import type { Verdict } from '../../contract/records.js';
 
 export const guardStrings = {
   title: 'Guard',
-  lead: 'Tool calls that were blocked or look suspicious, newest first. Everything else ran.',
+  lead: 'Tool calls that were blocked or look suspicious, newest first. Everything else went through.',
   filters: 'Filter the log',
   verdict: 'Verdict',
   rule: 'Rule',
@@ -18,7 +18,7 @@ export const guardStrings = {
   openStep: 'Open the session at this step',
   gotNotice: 'The agent got the reason as text.',
   gotHarmless: 'The agent got a harmless call that reports it.',
-  ran: 'It ran.',
+  ran: 'It went through.',
   noCall: 'The call is not on record.',
   older: 'Show older ones',
   log: 'Log',
