@@ -32,7 +32,8 @@ export interface Asked {
 }
 
 interface Committed {
-  request: Request;
+  /** null: the user's settings leave it out. */
+  request: Request | null;
   answer: Answer;
   served: Served;
 }
@@ -203,6 +204,7 @@ export class Exchange {
       error: null,
       firstTokenMs: answer.firstTokenMs,
       synthetic: answer.synthetic,
+      ...(answer.responseId !== undefined && { responseId: answer.responseId }),
       toolCalls: answer.toolCalls.map(({ id, name, arguments: text }) => ({
         callId: id,
         name,
@@ -264,7 +266,8 @@ export class Exchange {
     };
   }
 
-  #tell(request: Request, answer: Answer | null, served: Served | null, error: string | null): void {
+  #tell(request: Request | null, answer: Answer | null, served: Served | null, error: string | null): void {
+    if (request === null) return;
     this.caller.done({
       requestId: request.id,
       sessionId: request.sessionId,

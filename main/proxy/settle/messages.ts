@@ -13,6 +13,6 @@ export type ToThread =
 
 export type FromThread =
   | { kind: 'ready' }
-  | { kind: 'done'; call: number; result: Opened | CallVerdict[] | Request }
+  | { kind: 'done'; call: number; result: Opened | CallVerdict[] | Request | null }
   /** `code` of the disk (`SQLITE_FULL`, …) or of ours; with `status` it is an HttpError. */
   | { kind: 'failed'; call: number; message: string; code: string | null; status: number | null };

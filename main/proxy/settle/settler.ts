@@ -26,8 +26,8 @@ export interface Settler {
    */
   open(id: string, api: Api, body: Buffer, loopKey: string | null): Promise<Opened>;
   check(id: string, input: Omit<GuardInput, 'request'>): Promise<CallVerdict[]>;
-  /** Resolves after the commit; ends the request. Errors of the disk pass through; nothing of the request is then stored. */
-  record(entry: Entry): Promise<Request>;
+  /** Resolves after the commit, with null when the user's settings leave the request out; ends it. Errors of the disk pass through; nothing of the request is then stored. */
+  record(entry: Entry): Promise<Request | null>;
   /** Ends the grouping of a rollout's requests. */
   releaseWorker(workerKey: string): void;
   close(): Promise<void>;
@@ -59,15 +59,15 @@ export class DirectSettler implements Settler {
     return this.guard.checkResponse({ ...input, request: this.#asked(id) });
   }
 
-  async record(entry: Entry): Promise<Request> {
-    const [result] = this.recordAll([entry]);
+  async record(entry: Entry): Promise<Request | null> {
+    const [result = null] = this.recordAll([entry]);
     if (result instanceof Error) throw result;
-    return result!;
+    return result;
   }
 
   /** In one commit; what cannot be stored is an error in its place and takes nothing else with it. */
-  recordAll(entries: readonly Entry[]): (Request | Error)[] {
-    const results: (Request | Error)[] = entries.map(({ id }) => new Error(`Request ${id} is not open.`));
+  recordAll(entries: readonly Entry[]): (Request | null | Error)[] {
+    const results: (Request | null | Error)[] = entries.map(({ id }) => new Error(`Request ${id} is not open.`));
     const open = entries.flatMap((entry, at) => {
       const asked = this.#open.get(entry.id);
       return asked ? [{ at, entry: { ...entry, ...asked } }] : [];

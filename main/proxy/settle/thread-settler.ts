@@ -56,7 +56,7 @@ export class ThreadSettler implements Settler {
     return this.#call((call) => ({ kind: 'check', call, id, input }));
   }
 
-  record(entry: Entry): Promise<Request> {
+  record(entry: Entry): Promise<Request | null> {
     return this.#call((call) => ({ kind: 'record', call, entry }));
   }
 
