@@ -95,14 +95,14 @@ export class ProxyServer {
         dialect,
         bytes,
         query,
-        opening: settler.open(id, dialect.api, bytes, asker),
+        opening: settler.open(id, dialect.api, bytes, asker, caller.hint.origin),
         chat: null,
         sent: early,
       };
     const chat = dialect.parse(parseJsonBody(bytes));
     this.#breaker.check(`${asker}\n${chat.cacheKey ?? ''}`, chat);
     // What it says is known here; should it fail there, recording fails by name.
-    settler.open(id, dialect.api, bytes, null).catch(() => undefined);
+    settler.open(id, dialect.api, bytes, null, caller.hint.origin).catch(() => undefined);
     return { id, dialect, bytes, query, opening: Promise.resolve(openedOf(chat)), chat, sent: null };
   }
 

@@ -12,8 +12,10 @@ const ABSOLUTE = /^(?:\/|[A-Za-z]:[\\/]|\\\\)/;
 const MAX_TEXT = 262_144;
 
 /** Of one message; each once. */
-export function statedDirectories(message: ChatMessage): string[] {
-  const text = messageText(message).slice(0, MAX_TEXT);
+export const statedDirectories = (message: ChatMessage): string[] => directoriesIn(messageText(message));
+
+export function directoriesIn(whole: string): string[] {
+  const text = whole.slice(0, MAX_TEXT);
   const found = [...text.matchAll(TAGGED), ...text.matchAll(NAMED)].map((match) => match[1]!.trim());
   return [...new Set(found.filter((dir) => ABSOLUTE.test(dir)))];
 }
@@ -24,4 +26,11 @@ export function promptPositions(messages: readonly Pick<ChatMessage, 'role'>[]):
   return messages.flatMap(({ role }, at) =>
     role === 'system' || role === 'developer' || at === firstUser ? [at] : [],
   );
+}
+
+/** The directory in which a conversation begins; undefined: it has gone on already, or names none or several. */
+export function beginsIn(messages: readonly ChatMessage[]): string | undefined {
+  if (messages.some(({ role }) => role === 'assistant')) return undefined;
+  const stated = new Set(promptPositions(messages).flatMap((at) => statedDirectories(messages[at]!)));
+  return stated.size === 1 ? [...stated][0] : undefined;
 }

@@ -9,11 +9,13 @@ import { openStore } from '../../store/store.js';
 import { HttpError } from '../http-error.js';
 import type { FromThread, ToThread } from './messages.js';
 import { DirectSettler, type Entry } from './settler.js';
+import { UpkeepWorker } from './upkeep-worker.js';
 
 const port = parentPort!;
 const { home } = workerData as { home: string };
 const store = openStore(home);
-const settler = new DirectSettler(new Recorder(store), { checkResponse });
+const upkeep = new UpkeepWorker(home);
+const settler = new DirectSettler(new Recorder(store), { checkResponse }, (message) => upkeep.tell(message));
 
 const say = (message: FromThread): void => port.postMessage(message);
 const fail = (call: number, cause: unknown): void => {
@@ -68,6 +70,7 @@ port.on('message', (message: ToThread) => {
           message.api,
           Buffer.from(message.body.buffer, message.body.byteOffset, message.body.byteLength),
           message.loopKey,
+          message.origin,
         ),
       );
       break;
@@ -84,8 +87,10 @@ port.on('message', (message: ToThread) => {
       break;
     case 'close':
       flush();
-      store.close();
-      port.close();
+      void upkeep.close().finally(() => {
+        store.close();
+        port.close();
+      });
   }
 });
 say({ kind: 'ready' });
