@@ -56,6 +56,5 @@ CREATE TABLE session_place (
 CREATE INDEX session_place_node ON session_place(node);`,
   // How a user's working directory looked when a session began; and what joins recorded requests with session files.
   `CREATE TABLE workspace (sessionId TEXT PRIMARY KEY, capturedAt INTEGER NOT NULL, body TEXT NOT NULL);
-CREATE INDEX request_responseId ON request(json_extract(data, '$.responseId')) WHERE json_extract(data, '$.responseId') IS NOT NULL;
-CREATE INDEX toolCall_callId ON toolCall(json_extract(data, '$.callId'));`,
+CREATE INDEX request_responseId ON request(json_extract(data, '$.responseId')) WHERE json_extract(data, '$.responseId') IS NOT NULL;`,
 ];

@@ -2,6 +2,7 @@
  * The work beside recording: looking at working directories, and deleting what is beyond the user's limits. It runs in a thread
  * of its own (see upkeep-thread.ts), so that neither git nor a sweep holds up an answer or a commit.
  */
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { folderAround } from '../../record/folders.js';
 import { recordingSettings, rememberSweep } from '../../record/settings.js';
@@ -41,7 +42,10 @@ export class Upkeep {
   constructor(
     private readonly store: Store,
     private readonly onProblem: (message: string) => void,
-  ) {}
+  ) {
+    // Every program that runs listens to it.
+    setMaxListeners(0, this.#stop.signal);
+  }
 
   start(): void {
     this.#look();
