@@ -8,12 +8,14 @@ import { Sidebar } from './parts/sidebar.js';
 import { StatusBar } from './parts/status-bar.js';
 import { AdaptersScreen } from './screens/adapters.js';
 import { HomeScreen } from './screens/home.js';
+import { RecordingScreen } from './screens/recording.js';
 import { RunScreen } from './screens/run.js';
 import { RunsScreen } from './screens/runs.js';
 import { SessionScreen } from './screens/session.js';
 import { SessionsScreen } from './screens/sessions.js';
 import { useConnection } from './stores/connection.js';
 import { useHome } from './stores/home.js';
+import { watchRecording } from './stores/recording.js';
 import { goTo, useRoute } from './stores/route.js';
 import { S } from './strings.js';
 
@@ -32,6 +34,8 @@ function Screen() {
       return <RunScreen key={route.id} id={route.id} />;
     case 'adapters':
       return <AdaptersScreen />;
+    case 'recording':
+      return <RecordingScreen />;
   }
 }
 
@@ -51,12 +55,14 @@ export function App() {
   const route = useRoute((state) => state.route);
   useEffect(listenToKeys, []);
   useEffect(() => void useHome.getState().load(), []);
+  useEffect(watchRecording, []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new screen starts at its top
   useEffect(() => void main.current?.scrollTo(0, 0), [route]);
   useAction('home', () => goTo({ screen: 'home' }));
   useAction('sessions', () => goTo({ screen: 'sessions' }));
   useAction('runs', () => goTo({ screen: 'runs' }));
   useAction('adapters', () => goTo({ screen: 'adapters' }));
+  useAction('recording', () => goTo({ screen: 'recording' }));
   useAction('help', () => setHelp(true));
   useAction('next', () => moveRow(1));
   useAction('previous', () => moveRow(-1));

@@ -4,6 +4,7 @@ import type { EngineView } from '../contract/views.js';
 import type { ConnectionState } from './bridge/socket-bridge.js';
 import type { Action } from './logic/shortcuts.js';
 import type { Theme } from './stores/theme.js';
+import { recordingStrings } from './strings/recording.js';
 
 const plural = (n: number, one: string, many: string): string => `${n.toLocaleString()} ${n === 1 ? one : many}`;
 
@@ -11,7 +12,7 @@ export const S = {
   app: 'Tackroom',
   skip: 'Skip to content',
   navigation: 'Screens',
-  screens: { home: 'Home', sessions: 'Sessions', runs: 'Runs', adapters: 'Adapters' },
+  screens: { home: 'Home', sessions: 'Sessions', runs: 'Runs', adapters: 'Adapters', recording: 'Recording' },
   loading: 'Reading…',
   retry: 'Try again',
   close: 'Close',
@@ -55,6 +56,7 @@ export const S = {
       sessions: 'Sessions',
       runs: 'Runs',
       adapters: 'Adapters',
+      recording: 'Recording',
       search: 'Search',
       next: 'Next row or step',
       previous: 'Previous row or step',
@@ -342,4 +344,5 @@ export const S = {
     emptyText: 'Runs write adapters. You can also bring a folder that PEFT wrote:',
     importCommand: 'tackroom adapters import PATH',
   },
+  recording: recordingStrings,
 } as const;

@@ -1,16 +1,10 @@
 /** `tackroom recording …`: what is recorded, for how long, and how much of it. */
-import { lstatSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { TackroomError } from '../../contract/errors.js';
-import {
-  MAX_EXCLUDED,
-  MIN_STORE_BYTES,
-  type RecordingSettings,
-  type RecordingState,
-} from '../../contract/recording.js';
-import { realFolder } from '../record/folders.js';
+import { MIN_STORE_BYTES, type RecordingState } from '../../contract/recording.js';
 import { recordingState } from '../record/recording-state.js';
 import { changeRecordingSettings } from '../record/settings.js';
+import { excluding, including, pausedFor, resumed, type SettingsChange } from '../record/settings-changes.js';
 import { type GlobalOptions, withStore } from './context.js';
 import type { CommandIo } from './io.js';
 import { sizeInBytes, wholeNumber } from './numbers.js';
@@ -27,13 +21,11 @@ export interface RecordingOptions extends GlobalOptions {
   json?: boolean;
 }
 
-type Change = (settings: RecordingSettings) => RecordingSettings;
-
 const MINUTE_MS = 60_000;
 const UNITS: Record<string, number> = { m: MINUTE_MS, h: 60 * MINUTE_MS, d: 24 * 60 * MINUTE_MS };
 
 export async function recordingCommand(options: RecordingOptions, io: CommandIo): Promise<number> {
-  const changes = changesOf(options, Date.now());
+  const changes = changesOf(options);
   return withStore(options, (store) => {
     if (changes.length > 0)
       changeRecordingSettings(store, (settings) => changes.reduce((changed, change) => change(changed), settings));
@@ -44,23 +36,23 @@ export async function recordingCommand(options: RecordingOptions, io: CommandIo)
 }
 
 /** Everything is checked before anything is changed. */
-function changesOf(options: RecordingOptions, now: number): Change[] {
+function changesOf(options: RecordingOptions): SettingsChange[] {
   const { pause, resume, exclude = [], include = [], maxAge, maxSize, workspace } = options;
   if (pause !== undefined && resume)
     throw new TackroomError('BAD_ARGUMENT', '--pause and --resume exclude each other.', 'Give one of them.');
   return [
-    ...(pause === undefined ? [] : [pausedUntil(pause, now)]),
-    ...(resume ? [(settings: RecordingSettings) => ({ ...settings, paused: null })] : []),
-    ...exclude.map(excluding),
-    ...include.map(including),
+    ...(pause === undefined ? [] : [pausedUntil(pause)]),
+    ...(resume ? [resumed] : []),
+    ...exclude.map((dir) => excluding(resolve(dir))),
+    ...include.map((dir) => including(resolve(dir))),
     ...(maxAge === undefined ? [] : [agedAtMost(maxAge)]),
     ...(maxSize === undefined ? [] : [sizedAtMost(maxSize)]),
     ...(workspace === undefined ? [] : [consenting(workspace)]),
   ];
 }
 
-function pausedUntil(pause: string | true, now: number): Change {
-  if (pause === true) return (settings) => ({ ...settings, paused: { until: null } });
+function pausedUntil(pause: string | true): SettingsChange {
+  if (pause === true) return pausedFor(null);
   const [, count, unit] = /^(\d{1,5})(m|h|d)$/.exec(pause) ?? [];
   if (count === undefined || Number(count) === 0)
     throw new TackroomError(
@@ -68,54 +60,22 @@ function pausedUntil(pause: string | true, now: number): Change {
       `--pause takes a time such as 30m, 8h or 2d, not ${pause}.`,
       'Without a time it is paused until --resume.',
     );
-  const until = now + Number(count) * UNITS[unit!]!;
-  return (settings) => ({ ...settings, paused: { until } });
+  return pausedFor(Number(count) * UNITS[unit!]!);
 }
 
-function excluding(name: string): Change {
-  const dir = resolve(name);
-  if (!lstatSync(dir, { throwIfNoEntry: false }))
-    throw new TackroomError('NOT_FOUND', `There is no folder ${dir}.`, 'Name the folder of a project.');
-  return (settings) => {
-    const excluded = [...settings.excluded.filter((one) => one !== dir), dir];
-    if (excluded.length > MAX_EXCLUDED)
-      throw new TackroomError(
-        'REFUSED',
-        `At most ${MAX_EXCLUDED} folders can be excluded.`,
-        'Exclude a folder that holds several of them.',
-      );
-    return { ...settings, excluded };
-  };
-}
-
-/** By its name, or by where its links lead. */
-function including(name: string): Change {
-  const dir = resolve(name);
-  return (settings) => {
-    const excluded = settings.excluded.filter((one) => one !== dir && realFolder(one) !== realFolder(dir));
-    if (excluded.length === settings.excluded.length)
-      throw new TackroomError(
-        'NOT_FOUND',
-        `${dir} is not excluded.`,
-        '`tackroom recording` lists the folders that are.',
-      );
-    return { ...settings, excluded };
-  };
-}
-
-function agedAtMost(text: string): Change {
+function agedAtMost(text: string): SettingsChange {
   const maxAgeDays = text === 'none' ? null : wholeNumber('--max-age', text, 1, 36_500);
   return (settings) => ({ ...settings, maxAgeDays });
 }
 
-function sizedAtMost(text: string): Change {
+function sizedAtMost(text: string): SettingsChange {
   const maxBytes = text === 'none' ? null : sizeInBytes('--max-size', text);
   if (maxBytes !== null && maxBytes < MIN_STORE_BYTES)
     throw new TackroomError('BAD_ARGUMENT', `--max-size must be at least 1MiB, not ${text}.`);
   return (settings) => ({ ...settings, maxBytes });
 }
 
-function consenting(text: string): Change {
+function consenting(text: string): SettingsChange {
   if (text !== 'on' && text !== 'off')
     throw new TackroomError('BAD_ARGUMENT', `--workspace must be on or off, not ${text}.`);
   return (settings) => ({ ...settings, workspace: text === 'on' });

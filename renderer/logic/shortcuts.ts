@@ -4,6 +4,7 @@ export type Action =
   | 'sessions'
   | 'runs'
   | 'adapters'
+  | 'recording'
   | 'help'
   | 'search'
   | 'next'
@@ -19,6 +20,7 @@ export const SHORTCUTS: Record<Action, string[]> = {
   sessions: ['g s', 'Ctrl+2'],
   runs: ['g r', 'Ctrl+3'],
   adapters: ['g a', 'Ctrl+4'],
+  recording: ['g e', 'Ctrl+7'],
   search: ['/'],
   next: ['j'],
   previous: ['k'],

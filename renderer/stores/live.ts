@@ -2,12 +2,21 @@
 import { onEvent } from '../bridge/client.js';
 import { onAdaptersEvent } from './adapters.js';
 import { onHomeEvent } from './home.js';
+import { onRecordingEvent } from './recording.js';
 import { onRunEvent } from './run.js';
 import { onRunListEvent } from './run-list.js';
 import { onSessionEvent } from './session.js';
 import { onSessionListEvent } from './session-list.js';
 
-const LISTENERS = [onHomeEvent, onSessionListEvent, onSessionEvent, onRunListEvent, onRunEvent, onAdaptersEvent];
+const LISTENERS = [
+  onHomeEvent,
+  onSessionListEvent,
+  onSessionEvent,
+  onRunListEvent,
+  onRunEvent,
+  onAdaptersEvent,
+  onRecordingEvent,
+];
 
 /** Returns the function that ends it. */
 export const connectStores = (): (() => void) =>
