@@ -28,11 +28,17 @@ function holderOf(file: string): string {
   }
 }
 
-async function take(file: string, { waitMs, onWait }: LockOptions): Promise<() => void> {
+async function take(file: string, { what, waitMs, onWait }: LockOptions): Promise<() => void> {
   const deadline = performance.now() + waitMs;
   for (let waited = false; ; waited = true) {
     const release = holdFile(file);
-    if (release) return release;
+    if (release) {
+      writeFileSync(holderFile(file), JSON.stringify({ pid: process.pid, what }), { mode: 0o600 });
+      return () => {
+        rmSync(holderFile(file), { force: true });
+        release();
+      };
+    }
     if (!waited) onWait?.(holderOf(file));
     if (performance.now() >= deadline)
       throw new TackroomError(
@@ -48,10 +54,8 @@ async function take(file: string, { waitMs, onWait }: LockOptions): Promise<() =
 export async function withLock<T>(file: string, options: LockOptions, work: () => T | Promise<T>): Promise<T> {
   const release = await take(file, options);
   try {
-    writeFileSync(holderFile(file), JSON.stringify({ pid: process.pid, what: options.what }), { mode: 0o600 });
     return await work();
   } finally {
-    rmSync(holderFile(file), { force: true });
     release();
   }
 }

@@ -35,7 +35,7 @@ const olderOf = (home: string): string => `${fileOf(home)}.1`;
 /** Printable, short, and without anything that could be a secret of ours. */
 const harmless = (text: string, secrets: readonly string[]): string =>
   secrets
-    .reduce((left, secret) => left.replaceAll(secret, '…'), text)
+    .reduce((left, secret) => left.replaceAll(secret, '[token]'), text)
     .replace(/[^\x20-\x7e]/g, '?')
     .slice(0, MAX_FROM_CHARS);
 
