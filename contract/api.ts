@@ -4,6 +4,7 @@
  * against it.
  */
 import { z } from 'zod';
+import { CONNECT_CALLS } from './connect-calls.js';
 import type { ErrorShape } from './errors.js';
 import type { EventMessage } from './events.js';
 import { Deployment, Harness, Origin, Rollout, Run, Session } from './records.js';
@@ -56,6 +57,7 @@ export const CALLS = {
     output: z.object({ deployment: Deployment }),
   },
   'adapters.rollback': { input: z.strictObject({ harness: Harness }), output: z.object({ deployment: Deployment }) },
+  ...CONNECT_CALLS,
 } as const;
 
 export type CallName = keyof typeof CALLS;

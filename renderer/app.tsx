@@ -7,6 +7,7 @@ import { Notices } from './parts/notices.js';
 import { Sidebar } from './parts/sidebar.js';
 import { StatusBar } from './parts/status-bar.js';
 import { AdaptersScreen } from './screens/adapters.js';
+import { ConnectScreen } from './screens/connect.js';
 import { HomeScreen } from './screens/home.js';
 import { RunScreen } from './screens/run.js';
 import { RunsScreen } from './screens/runs.js';
@@ -32,6 +33,8 @@ function Screen() {
       return <RunScreen key={route.id} id={route.id} />;
     case 'adapters':
       return <AdaptersScreen />;
+    case 'connect':
+      return <ConnectScreen />;
   }
 }
 
@@ -57,6 +60,7 @@ export function App() {
   useAction('sessions', () => goTo({ screen: 'sessions' }));
   useAction('runs', () => goTo({ screen: 'runs' }));
   useAction('adapters', () => goTo({ screen: 'adapters' }));
+  useAction('connect', () => goTo({ screen: 'connect' }));
   useAction('help', () => setHelp(true));
   useAction('next', () => moveRow(1));
   useAction('previous', () => moveRow(-1));

@@ -19,6 +19,7 @@ import './styles/home.css';
 import './styles/lists.css';
 import './styles/session.css';
 import './styles/run.css';
+import './styles/connect.css';
 
 // The content security policy forbids compiling code from strings.
 z.config({ jitless: true });

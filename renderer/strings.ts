@@ -4,6 +4,7 @@ import type { EngineView } from '../contract/views.js';
 import type { ConnectionState } from './bridge/socket-bridge.js';
 import type { Action } from './logic/shortcuts.js';
 import type { Theme } from './stores/theme.js';
+import { connectStrings } from './strings/connect.js';
 
 const plural = (n: number, one: string, many: string): string => `${n.toLocaleString()} ${n === 1 ? one : many}`;
 
@@ -11,7 +12,7 @@ export const S = {
   app: 'Tackroom',
   skip: 'Skip to content',
   navigation: 'Screens',
-  screens: { home: 'Home', sessions: 'Sessions', runs: 'Runs', adapters: 'Adapters' },
+  screens: { home: 'Home', sessions: 'Sessions', runs: 'Runs', adapters: 'Adapters', connect: 'Connect' },
   loading: 'Reading…',
   retry: 'Try again',
   close: 'Close',
@@ -55,6 +56,7 @@ export const S = {
       sessions: 'Sessions',
       runs: 'Runs',
       adapters: 'Adapters',
+      connect: 'Connect',
       search: 'Search',
       next: 'Next row or step',
       previous: 'Previous row or step',
@@ -308,6 +310,7 @@ export const S = {
       `${title}: ${plural(points, 'point', 'points')}, newest ${last}.`,
     setup: 'Configuration',
   },
+  connect: connectStrings,
   adapters: {
     title: 'Adapters',
     serving: 'Answering now',

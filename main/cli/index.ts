@@ -89,6 +89,7 @@ example(
     .option('--context-memory <size>', 'for contexts, such as 2GiB (default: by what is free)')
     .option('--open', 'open the window', false)
     .option('--no-open', 'do not open the window')
+    .option('--gateway-only', 'no window, and the engine only when somebody needs it')
     .option('--json', 'print one JSON line when ready'),
   'tackroom serve --open',
 ).action(run(async () => (await import('./serve.js')).serveCommand));
@@ -115,6 +116,14 @@ example(
   withRoot(program.command('disconnect <harness>').description('undo exactly what connect changed')),
   'tackroom disconnect pi --dry-run',
 ).action(run(async () => (await connectModule()).disconnectHarness, ['harness']));
+
+example(
+  program
+    .command('login-item <what>')
+    .description('on, off or status: start the gateway alone at login')
+    .option('--json'),
+  'tackroom login-item on',
+).action(run(async () => (await import('./login-item.js')).loginItemCommand, ['what']));
 
 const sessions = program.command('sessions').description('recorded sessions');
 const sessionsModule = () => import('./sessions.js');

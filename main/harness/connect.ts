@@ -15,7 +15,7 @@ import {
 } from './connect-change.js';
 import type { Connector } from './connector.js';
 import { connectorOf } from './connectors.js';
-import { findHarness } from './find-harness.js';
+import { type FoundHarness, findHarness } from './find-harness.js';
 import { type TestCall, testCall } from './test-call.js';
 
 /** Print the change, make none. */
@@ -36,26 +36,28 @@ const printing = (io: Io): Required<Pick<ChangeOptions, 'onPlan' | 'onWait'>> =>
   onWait: (holder) => void io.stderr.write(`Waiting for another Tackroom (${holder})…\n`),
 });
 
-/** Says what was found. Errors: HARNESS_MISSING, unless it was used here, its home was named, or nothing is to change. */
-async function announce(connector: Connector, target: ConnectTarget & Looking, io: Io): Promise<void> {
-  const { name } = connector;
-  const found = await findHarness(connector, { root: target.root, env: process.env });
-  if (found) {
-    io.stderr.write(`${name} ${found.version ?? '(it did not say which version)'} at ${found.path}\n`);
-    return;
-  }
-  const { root, dryRun } = target;
+/** Errors: HARNESS_MISSING, unless it was found, was used here, or its home was named. */
+export function refuseMissing(connector: Connector, { root }: ConnectTarget, found: FoundHarness | null): void {
   const named = root !== undefined || connector.homeVariables.some((variable) => process.env[variable]);
   // Whoever has its settings has used it: it may be on the PATH of another shell.
   const used = existsSync(connector.locate({ root, env: process.env }).dir);
-  if (!named && !used && !dryRun)
-    throw new TackroomError(
-      'HARNESS_MISSING',
-      `There is no ${name} on the PATH or where its installers put it, so nothing was changed.`,
-      `Install it, add it to the PATH, or name the home folder it will use with --root.`,
-    );
+  if (found || named || used) return;
+  throw new TackroomError(
+    'HARNESS_MISSING',
+    `There is no ${connector.name} on the PATH or where its installers put it, so nothing was changed.`,
+    `Install it, add it to the PATH, or name the home folder it will use with --root.`,
+  );
+}
+
+/** Says what was found. Errors: HARNESS_MISSING. */
+async function announce(connector: Connector, target: ConnectTarget & Looking, io: Io): Promise<void> {
+  const { name } = connector;
+  const found = await findHarness(connector, { root: target.root, env: process.env });
+  if (!target.dryRun) refuseMissing(connector, target, found);
   io.stderr.write(
-    `No ${name} was found on the PATH or where its installers put it; its settings are written all the same.\n`,
+    found
+      ? `${name} ${found.version ?? '(it did not say which version)'} at ${found.path}\n`
+      : `No ${name} was found on the PATH or where its installers put it; its settings are written all the same.\n`,
   );
 }
 

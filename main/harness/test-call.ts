@@ -65,10 +65,13 @@ function reasonIn(status: number, text: string): string {
 }
 
 /** Never throws. */
-export async function testCall({ baseUrl, modelId, token }: GatewaySettings): Promise<TestCall> {
+export async function testCall(
+  { baseUrl, modelId, token }: GatewaySettings,
+  deadlineMs = DEADLINE_MS,
+): Promise<TestCall> {
   const began = performance.now();
   try {
-    const { status, text } = await send(`${baseUrl}/chat/completions`, token, DEADLINE_MS, {
+    const { status, text } = await send(`${baseUrl}/chat/completions`, token, deadlineMs, {
       model: modelId,
       messages: [{ role: 'user', content: 'Tackroom asks: does this arrive?' }],
       max_tokens: 1,
@@ -81,7 +84,7 @@ export async function testCall({ baseUrl, modelId, token }: GatewaySettings): Pr
   } catch (error) {
     if (refused(error)) return { outcome: 'nobody' };
     if ((error as Error).name === 'TimeoutError')
-      return { outcome: 'failed', reason: `no answer within ${DEADLINE_MS / 1000} s` };
+      return { outcome: 'failed', reason: `no answer within ${deadlineMs / 1000} s` };
     return { outcome: 'stranger' };
   }
 }

@@ -29,8 +29,8 @@ const Line = z.object({
 });
 export type Refusal = z.infer<typeof Line>;
 
-const fileOf = (home: string): string => join(home, 'refused.log');
-const olderOf = (home: string): string => `${fileOf(home)}.1`;
+export const refusalFile = (home: string): string => join(home, 'refused.log');
+const olderOf = (home: string): string => `${refusalFile(home)}.1`;
 
 /** Printable, short, and without anything that could be a secret of ours. */
 const harmless = (text: string, secrets: readonly string[]): string =>
@@ -71,7 +71,7 @@ export class RefusalLog {
     };
     try {
       makeRoom(this.home);
-      appendFileSync(fileOf(this.home), `${JSON.stringify(line)}\n`, { mode: 0o600 });
+      appendFileSync(refusalFile(this.home), `${JSON.stringify(line)}\n`, { mode: 0o600 });
       this.#more = 0;
     } catch {
       this.#more += 1;
@@ -80,7 +80,7 @@ export class RefusalLog {
 }
 
 function makeRoom(home: string): void {
-  const file = fileOf(home);
+  const file = refusalFile(home);
   if (existsSync(file) && statSync(file).size > MAX_BYTES) renameSync(file, olderOf(home));
 }
 
@@ -100,6 +100,6 @@ function linesOf(file: string): Refusal[] {
 
 /** How many were turned away in the last day, and the last one. */
 export function refusedLately(home: string, now = Date.now()): { count: number; last: Refusal | null } {
-  const lately = [olderOf(home), fileOf(home)].flatMap(linesOf).filter(({ at }) => now - Date.parse(at) < DAY_MS);
+  const lately = [olderOf(home), refusalFile(home)].flatMap(linesOf).filter(({ at }) => now - Date.parse(at) < DAY_MS);
   return { count: lately.reduce((sum, { more }) => sum + 1 + more, 0), last: lately.at(-1) ?? null };
 }

@@ -52,6 +52,11 @@ export class Vault {
     this.#keychain = keychain?.available() ? keychain : null;
   }
 
+  /** Whether the system's keychain can protect it from here. */
+  get hasKeychain(): boolean {
+    return this.#keychain !== null;
+  }
+
   /** Errors: VAULT_DAMAGED, REFUSED. */
   status(): VaultStatus {
     const bytes = readPrivate(this.#file);

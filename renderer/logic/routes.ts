@@ -5,14 +5,15 @@ export type Route =
   | { screen: 'session'; id: string }
   | { screen: 'runs' }
   | { screen: 'run'; id: string }
-  | { screen: 'adapters' };
+  | { screen: 'adapters' }
+  | { screen: 'connect' };
 
 export function parseRoute(hash: string): Route {
   const [name, rawId] = hash.replace(/^#\/?/, '').split('/');
   const id = decode(rawId);
   if (name === 'sessions') return id ? { screen: 'session', id } : { screen: 'sessions' };
   if (name === 'runs') return id ? { screen: 'run', id } : { screen: 'runs' };
-  if (name === 'adapters') return { screen: 'adapters' };
+  if (name === 'adapters' || name === 'connect') return { screen: name };
   return { screen: 'home' };
 }
 

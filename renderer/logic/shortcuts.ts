@@ -4,6 +4,7 @@ export type Action =
   | 'sessions'
   | 'runs'
   | 'adapters'
+  | 'connect'
   | 'help'
   | 'search'
   | 'next'
@@ -19,6 +20,7 @@ export const SHORTCUTS: Record<Action, string[]> = {
   sessions: ['g s', 'Ctrl+2'],
   runs: ['g r', 'Ctrl+3'],
   adapters: ['g a', 'Ctrl+4'],
+  connect: ['g c'],
   search: ['/'],
   next: ['j'],
   previous: ['k'],

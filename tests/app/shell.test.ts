@@ -21,8 +21,10 @@ import {
 
 const base = mkdtempSync(join(tmpdir(), 'tackroom-shell-'));
 const root = join(base, 'renderer');
+const connected = { names: (): string[] => connectedNames, disconnect: vi.fn(async (_name: string) => undefined) };
+const connectedNames: string[] = [];
 const stopped = vi.fn(async () => undefined);
-const backend = (): Backend => ({ services: {} as WindowServices, bus: new EventBus(), stop: stopped });
+const backend = (): Backend => ({ services: {} as WindowServices, bus: new EventBus(), connected, stop: stopped });
 const run = (startBackend: () => Promise<Backend>) => runShell({ startBackend, rendererDir: root });
 
 beforeAll(() => {

@@ -15,6 +15,7 @@ import { EventBus } from '../../main/window/event-bus.js';
 import { connectLiveSources } from '../../main/window/live-sources.js';
 import { startWindowServer } from '../../main/window/server.js';
 import { createWindowServices } from '../../main/window/services.js';
+import { connectSources } from '../window/connect-sources.js';
 
 const ENGINE_STATUS: EngineStatus = {
   model: {
@@ -97,6 +98,7 @@ export async function startWindowApp(): Promise<WindowApp> {
   const services = createWindowServices({
     store,
     bus,
+    connect: connectSources(home),
     gateway,
     engine,
     transcript: (id) => recorder.sessionTranscript(id),

@@ -10,6 +10,7 @@ import { EventBus } from '../../main/window/event-bus.js';
 import { startWindowServer, type WindowServer } from '../../main/window/server.js';
 import type { StatusSource } from '../../main/window/service-views.js';
 import { createWindowServices } from '../../main/window/services.js';
+import { connectSources } from './connect-sources.js';
 
 export const TOKEN = 'test-token-0123456789abcdefghijklmnop';
 
@@ -41,6 +42,7 @@ export async function openFixture(): Promise<Fixture> {
   const services = createWindowServices({
     store,
     bus,
+    connect: connectSources(dir),
     gateway: absent,
     engine: absent,
     transcript: () => undefined,
