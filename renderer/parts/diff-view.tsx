@@ -12,13 +12,15 @@ export function DiffView({ diff }: { diff: string }) {
   const lines = diff.replace(/\n$/, '').split('\n');
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
-    <pre className="diff" tabIndex={0} role="region" aria-label={S.connect.dialog.diffLabel}>
-      {lines.map((line, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a diff do not move
-        <span key={i} className={kindOf(line)}>
-          {`${line}\n`}
-        </span>
-      ))}
-    </pre>
+    <section className="diff" tabIndex={0} aria-label={S.connect.dialog.diffLabel}>
+      <pre>
+        {lines.map((line, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a diff do not move
+          <span key={i} className={kindOf(line)}>
+            {`${line}\n`}
+          </span>
+        ))}
+      </pre>
+    </section>
   );
 }
