@@ -89,6 +89,9 @@ export async function testCall(
   }
 }
 
+/** Offered to see whether it is refused. Only who knows the token can say it, so the gateway takes it for no intruder's. */
+export const wrongToken = (token: string): string => `not-${token}`;
+
 /**
  * Who listens at `origin`: this home's gateway takes its token and no other. Asked below no harness's name, so that nothing
  * goes on to a server behind it. Never throws.
@@ -97,7 +100,7 @@ export async function whoAnswers(origin: string, token: string): Promise<'ours' 
   const status = async (offered: string): Promise<number> =>
     (await send(`${origin}/v1/models`, offered, LIST_DEADLINE_MS)).status;
   try {
-    return (await status(token)) === 200 && (await status(`not-${token}`)) === 401 ? 'ours' : 'stranger';
+    return (await status(token)) === 200 && (await status(wrongToken(token))) === 401 ? 'ours' : 'stranger';
   } catch (error) {
     return refused(error) ? 'nobody' : 'stranger';
   }

@@ -5,6 +5,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Harness } from '../../contract/records.js';
+import { wrongToken } from '../harness/test-call.js';
 import type { Why } from '../services/refusals.js';
 import type { Api } from './dialects/dialect.js';
 import { HttpError } from './http-error.js';
@@ -87,18 +88,17 @@ export function checkLocal(request: IncomingMessage): void {
     throw new NotAdmitted(403, 'REFUSED', 'origin', 'Requests from web pages are not served.');
 }
 
-/** Throws NotAdmitted (401) unless a header or the path carries `token`. */
+/** Throws 401, for an intruder NotAdmitted, unless a header or the path carries `token`. */
 export function checkToken(request: IncomingMessage, route: Route, token: string): void {
   const bearer = /^Bearer\s+(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
   const key = request.headers['x-api-key'];
   const offered = [bearer, typeof key === 'string' ? key : undefined, route.pathToken ?? undefined];
-  if (!offered.some((one) => one !== undefined && sameToken(one, token)))
-    throw new NotAdmitted(
-      401,
-      'UNAUTHORIZED',
-      'token',
-      'The token of this Tackroom is missing or wrong: connect the harness again with `tackroom connect`.',
-    );
+  const isOffered = (wanted: string): boolean => offered.some((one) => one !== undefined && sameToken(one, wanted));
+  if (isOffered(token)) return;
+  const why = 'The token of this Tackroom is missing or wrong: connect the harness again with `tackroom connect`.';
+  // `tackroom doctor` and the window look whether this is their gateway.
+  if (isOffered(wrongToken(token))) throw new HttpError(401, 'UNAUTHORIZED', why);
+  throw new NotAdmitted(401, 'UNAUTHORIZED', 'token', why);
 }
 
 function sameToken(a: string, b: string): boolean {

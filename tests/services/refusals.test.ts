@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { whoAnswers } from '../../main/harness/test-call.js';
 import { RefusalLog, refusedLately } from '../../main/services/refusals.js';
 import { http, startRig } from '../proxy/support.js';
 import { fetchRaw, goodHeaders, openBridge, openFixture, TOKEN } from '../window/support.js';
@@ -35,6 +36,7 @@ describe('the gateway', () => {
     for (const [method, path, headers, status] of tries)
       expect((await http({ port: rig.port }, method, path, null, headers)).status, path).toBe(status);
     expect((await http({ port: rig.port }, 'GET', '/v1/models', null, bearer)).status).toBe(200);
+    expect(await whoAnswers(`http://127.0.0.1:${rig.port}`, rig.token)).toBe('ours');
     const { count, last } = refusedLately(rig.home);
     expect([count, last]).toEqual([6, expect.objectContaining({ port: 'gateway', why: 'token', from: '[token]' })]);
     const text = logOf(rig.home);
