@@ -201,6 +201,7 @@ describe.skipIf(!chromiumPath())(`connecting in the window${chromiumPath() ? '' 
     await page.getByText('1 in the last day.').waitFor();
     await page.getByText('https://<b>evil.example').waitFor();
     await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize({ width: 1320, height: 1250 });
     await shot('light');
     expect(await accessibilityProblems(page)).toEqual([]);
     await login.click();
