@@ -21,7 +21,7 @@ import type { Entry, Opened } from './settle/settler.js';
 export interface Asked {
   id: string;
   dialect: Dialect;
-  bytes: Buffer;
+  bytes: Promise<Buffer>;
   query: string;
   /** Rejects with an HttpError for what no harness should send. */
   opening: Promise<Opened>;
@@ -99,7 +99,12 @@ export class Exchange {
       this.#response.fail(toHttpError(failure));
       return;
     }
-    this.#response.finish(done.answer, done.served);
+    try {
+      this.#response.finish(done.answer, done.served);
+    } catch (error) {
+      this.services.onProblem(`The answer ${this.asked.id} could not be written: ${failureText(error)}`);
+      this.#response.fail(toHttpError(error));
+    }
     this.#tell(done.request, done.answer, done.served, null);
   }
 

@@ -2,8 +2,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { newId } from '../store/ids.js';
 import { checkToken, NotAdmitted, type Route, routeOf } from './access.js';
-import { sendAsItCame } from './ask-upstream.js';
-import { parseJsonBody, readBody } from './body.js';
+import { sendAsItComes } from './ask-upstream.js';
+import { parseJsonBody } from './body.js';
 import { type Caller, userCaller } from './caller.js';
 import { checkForEngine } from './chat-request.js';
 import { sendJson } from './chat-response.js';
@@ -11,6 +11,7 @@ import { DIALECTS, type Dialect } from './dialects/dialect.js';
 import { type Asked, Exchange } from './exchange.js';
 import { forward } from './forward.js';
 import { toHttpError } from './http-error.js';
+import { IncomingBody, readBody } from './incoming-body.js';
 import { LoopBreaker } from './loop-breaker.js';
 import type { ProxyServices } from './services.js';
 import { harnessSessionId } from './session-header.js';
@@ -91,46 +92,41 @@ export class ProxyServer {
     query: string,
   ): Promise<Asked> {
     const { settler } = this.services;
-    const bytes = await readBody(http);
+    const body = new IncomingBody(http);
     const id = newId('req');
     const asker = `${caller.hint.workerKey ?? caller.harness}\n${harnessSessionId(http, { cacheKey: null }) ?? ''}`;
-    const early = this.#sendEarly(http, response, caller, dialect, { bytes, query });
-    if (early !== null)
-      return {
-        id,
-        dialect,
-        bytes,
-        query,
-        opening: settler.open(id, dialect.api, bytes, asker),
-        chat: null,
-        sent: early,
-      };
+    const sent = await this.#sendEarly(http, response, caller, dialect, { body, query });
+    if (sent !== null) {
+      const opening = body.whole.then((bytes) => settler.open(id, dialect.api, bytes, asker));
+      return { id, dialect, bytes: body.whole, query, opening, chat: null, sent };
+    }
+    const bytes = await body.whole;
     const chat = dialect.parse(parseJsonBody(bytes));
     this.#breaker.check(`${asker}\n${chat.cacheKey ?? ''}`, chat);
     // What it says is known here; should it fail there, recording fails by name.
     settler.open(id, dialect.api, bytes, null).catch(() => undefined);
-    return { id, dialect, bytes, query, opening: Promise.resolve(openedOf(chat)), chat, sent: null };
+    return { id, dialect, bytes: body.whole, query, opening: Promise.resolve(openedOf(chat)), chat, sent: null };
   }
 
   /**
-   * What a user's harness asks a server in the server's own API goes out before anything here has read it: the length of a
-   * conversation costs the harness nothing. null: the body has to be read first.
+   * What a user's harness asks a server in the server's own API goes out while it comes in, before anything here has read it: the length
+   * of a conversation costs the harness nothing. null: the body has to be read first.
    */
-  #sendEarly(
+  async #sendEarly(
     http: IncomingMessage,
     response: ServerResponse,
     { upstream, hint }: Caller,
     dialect: Dialect,
-    body: { bytes: Buffer; query: string },
-  ): Asked['sent'] {
+    coming: { body: IncomingBody; query: string },
+  ): Promise<Asked['sent']> {
     if (upstream === null || hint.origin !== 'user' || (upstream.api ?? dialect.api) !== dialect.api) return null;
     const gone = new AbortController();
     response.once('close', () => !response.writableFinished && gone.abort());
-    const asked = { ...body, upstream, dialect, headers: http.headers };
-    const sent = sendAsItCame(asked, this.services.deadlines, gone.signal);
+    const asked = { ...coming, upstream, dialect, headers: http.headers };
+    const sent = await sendAsItComes(asked, this.services.deadlines, gone.signal);
     // Whoever waits for it later hears of a failure; nobody may be waiting yet.
-    sent?.catch(() => undefined);
-    return sent && { response: sent, abort: () => gone.abort() };
+    sent?.response.catch(() => undefined);
+    return sent && { ...sent, abort: () => gone.abort() };
   }
 
   /** Anthropic's count of a prompt, by the engine's own tokenizer. */
