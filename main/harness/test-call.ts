@@ -92,15 +92,17 @@ export async function testCall(
 /** Offered to see whether it is refused. Only who knows the token can say it, so the gateway takes it for no intruder's. */
 export const wrongToken = (token: string): string => `not-${token}`;
 
-/**
- * Who listens at `origin`: this home's gateway takes its token and no other. Asked below no harness's name, so that nothing
- * goes on to a server behind it. Never throws.
- */
+/** Serves nothing, so that neither the engine nor a server behind the gateway is asked. */
+const NOTHING = '/v1/tackroom';
+
+/** Who listens at `origin`: this home's gateway takes its token and no other. Never throws. */
 export async function whoAnswers(origin: string, token: string): Promise<'ours' | 'nobody' | 'stranger'> {
   const status = async (offered: string): Promise<number> =>
-    (await send(`${origin}/v1/models`, offered, LIST_DEADLINE_MS)).status;
+    (await send(`${origin}${NOTHING}`, offered, LIST_DEADLINE_MS)).status;
   try {
-    return (await status(token)) === 200 && (await status(wrongToken(token))) === 401 ? 'ours' : 'stranger';
+    // Past the token there is nothing, or nothing that could be checked.
+    const admitted = [403, 404].includes(await status(token));
+    return admitted && (await status(wrongToken(token))) === 401 ? 'ours' : 'stranger';
   } catch (error) {
     return refused(error) ? 'nobody' : 'stranger';
   }
