@@ -49,6 +49,13 @@ export const Session = z.object({
 });
 export type Session = z.infer<typeof Session>;
 
+/**
+ * What a request was for: a turn of the user's conversation or of a helper's own, or one that the harness makes beside it (`other`: it is
+ * known that it is one, not which).
+ */
+export const Purpose = z.enum(['main', 'subagent', 'title', 'compaction', 'approval', 'review', 'other']);
+export type Purpose = z.infer<typeof Purpose>;
+
 export const Request = z.object({
   ...base,
   sessionId: z.string(),
@@ -77,6 +84,8 @@ export const Request = z.object({
   durationMs: z.number(),
   /** True: the answer was made by the proxy (a spent budget), not sampled; never trained on. */
   synthetic: z.boolean(),
+  /** Absent: imported, or recorded before it was looked at. */
+  purpose: Purpose.optional(),
 });
 export type Request = z.infer<typeof Request>;
 

@@ -14,7 +14,7 @@ import type { Dialect } from './dialects/dialect.js';
 import { failureText, type HttpError, toHttpError } from './http-error.js';
 import { DocumentRelay, passedHeaders, StreamRelay } from './relay/relay.js';
 import type { CallVerdict, ProxyServices } from './services.js';
-import { harnessSessionId } from './session-header.js';
+import { harnessSessionId, parentSessionId } from './session-header.js';
 import type { Entry, Opened } from './settle/settler.js';
 
 /** A request as it came; the settler holds its conversation under `id`. */
@@ -247,7 +247,16 @@ export class Exchange {
 
   #common(): Pick<
     Entry,
-    'id' | 'createdAt' | 'session' | 'api' | 'stream' | 'model' | 'upstream' | 'sampling' | 'durationMs'
+    | 'id'
+    | 'createdAt'
+    | 'session'
+    | 'parentSessionId'
+    | 'api'
+    | 'stream'
+    | 'model'
+    | 'upstream'
+    | 'sampling'
+    | 'durationMs'
   > {
     const { caller } = this;
     const opened = this.#opened!;
@@ -255,6 +264,7 @@ export class Exchange {
       id: this.asked.id,
       createdAt: this.#startedAt,
       session: { ...caller.hint, harnessSessionId: harnessSessionId(this.http, opened) },
+      parentSessionId: parentSessionId(this.http),
       api: this.asked.dialect.api,
       stream: opened.stream,
       model: opened.model,
@@ -269,6 +279,7 @@ export class Exchange {
       requestId: request.id,
       sessionId: request.sessionId,
       promptNode: request.promptNode,
+      purpose: request.purpose,
       chat: this.asked.chat,
       answer,
       served,

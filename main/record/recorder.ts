@@ -3,12 +3,13 @@
  * together or not at all. `record` returns after the commit, so whoever answers the harness afterwards has acknowledged
  * only what survives a kill.
  */
-import type { Request, Session, Verdict, VerdictKind } from '../../contract/records.js';
+import type { Purpose, Request, Session, Verdict, VerdictKind } from '../../contract/records.js';
 import type { ChatMessage, ToolDefinition } from '../engine/protocol.js';
 import { newId } from '../store/ids.js';
 import type { Store } from '../store/store.js';
 import { deleteSession } from './delete-session.js';
 import { type ChainLink, chainOf, MessageStore } from './message-store.js';
+import { isAuxiliary, purposeOf } from './purpose.js';
 import { messageText, SessionFinder, type SessionHint } from './session-finder.js';
 import { titleFrom } from './title.js';
 import { type RequestTokens, TokenStore } from './token-store.js';
@@ -55,6 +56,8 @@ export interface NewRequest
   tokens: RequestTokens;
   toolCalls: NewToolCall[];
   verdicts: NewVerdict[];
+  /** The harness's id of the session that this one works for, when it sent one. */
+  parentSessionId?: string | null;
 }
 
 export class Recorder {
@@ -134,8 +137,16 @@ export class Recorder {
   }
 
   #write(entry: NewRequest, chain: readonly ChainLink[]): Request {
-    const { session: hint, messages, tools, answer, tokens, toolCalls, verdicts, ...fields } = entry;
-    const session = this.#sessions.find(hint, chain, entry.createdAt) ?? newSession(entry);
+    const { session: hint, messages, tools, answer, tokens, toolCalls, verdicts, parentSessionId, ...fields } = entry;
+    const purpose = purposeOf({
+      harness: hint.harness,
+      messages,
+      hasTools: tools.length > 0,
+      stream: entry.stream,
+      sampling: entry.sampling,
+      hasParent: parentSessionId != null,
+    });
+    const session = titled(this.#sessions.find(hint, chain, entry.createdAt) ?? newSession(entry), entry, purpose);
     const promptNode = this.messages.putChain(chain);
     const request: Request = {
       ...fields,
@@ -145,6 +156,7 @@ export class Recorder {
       promptNode,
       answer: answer && this.messages.putAnswer(promptNode, messages.length, answer),
       toolsHash: tools.length > 0 ? this.messages.putTools(tools) : null,
+      purpose,
     };
     this.store.session.put({
       ...session,
@@ -181,9 +193,17 @@ export class Recorder {
   }
 }
 
+const UNTITLED = 'Untitled session';
+
+/** opencode asks for a title before it asks what the user did: that prompt is nobody's title. */
+function titled(session: Session, { session: hint, messages }: NewRequest, purpose: Purpose): Session {
+  if (session.title !== UNTITLED || isAuxiliary(purpose)) return session;
+  const asked = messages.find((message) => message.role === 'user');
+  return { ...session, title: hint.title || titleFrom(asked ? messageText(asked) : '') || UNTITLED };
+}
+
 function newSession(entry: NewRequest): Session {
   const hint = entry.session;
-  const asked = entry.messages.find((message) => message.role === 'user');
   return {
     id: newId('ses'),
     version: 1,
@@ -192,7 +212,7 @@ function newSession(entry: NewRequest): Session {
     harnessSessionId: hint.harnessSessionId,
     origin: hint.origin,
     rolloutId: hint.rolloutId,
-    title: hint.title || titleFrom(asked ? messageText(asked) : '') || 'Untitled session',
+    title: hint.title || UNTITLED,
     model: entry.model,
     updatedAt: entry.createdAt,
     requests: 0,
