@@ -11,6 +11,7 @@ import type { Caller } from './caller.js';
 import type { ChatRequest } from './chat-request.js';
 import type { ChatResponse, Identity } from './chat-response.js';
 import type { Dialect } from './dialects/dialect.js';
+import type { Result } from './failure-breaker.js';
 import { failureText, type HttpError, toHttpError } from './http-error.js';
 import { DocumentRelay, passedHeaders, StreamRelay } from './relay/relay.js';
 import type { CallVerdict, ProxyServices } from './services.js';
@@ -83,7 +84,7 @@ export class Exchange {
   }
 
   /** Never rejects: failures are recorded and answered. */
-  async run(): Promise<void> {
+  async run(): Promise<Result> {
     let done: Committed;
     try {
       done = await this.#commit();
@@ -92,15 +93,19 @@ export class Exchange {
         () => null,
         (cause: unknown) => ({ cause }),
       );
-      if (unreadable !== null) return this.#refuse(toHttpError(unreadable.cause));
+      if (unreadable !== null) {
+        this.#refuse(toHttpError(unreadable.cause));
+        return null;
+      }
       const cancelled = new TackroomError('CANCELLED', 'The harness left before the answer was whole.');
       const failure = this.#signal.aborted ? cancelled : error;
       await this.#recordFailure(failure);
       this.#response.fail(toHttpError(failure));
-      return;
+      return this.#signal.aborted ? null : false;
     }
     this.#response.finish(done.answer, done.served);
     this.#tell(done.request, done.answer, done.served, null);
+    return true;
   }
 
   /** Nobody can say what was asked: there is nothing to record. */

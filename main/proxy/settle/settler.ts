@@ -7,7 +7,7 @@ import type { NewRequest, Recorder } from '../../record/recorder.js';
 import { parseJsonBody } from '../body.js';
 import type { ChatRequest } from '../chat-request.js';
 import { type Api, DIALECTS } from '../dialects/dialect.js';
-import { LoopBreaker } from '../loop-breaker.js';
+import { LoopBreaker, noteRepeats } from '../loop-breaker.js';
 import type { CallVerdict, Guard, GuardInput } from '../services.js';
 
 /** A finished request without what its body holds. */
@@ -50,13 +50,18 @@ export class DirectSettler implements Settler {
 
   async open(id: string, api: Api, body: Buffer, loopKey: string | null): Promise<Opened> {
     const chat = DIALECTS[api].parse(parseJsonBody(body));
-    if (loopKey !== null) this.#breaker.check(`${loopKey}\n${chat.cacheKey ?? ''}`, chat);
+    if (loopKey !== null) {
+      const caller = `${loopKey}\n${chat.cacheKey ?? ''}`;
+      this.#breaker.checkTurn(caller, chat);
+      this.#breaker.checkCalls(caller, chat);
+    }
     this.#open.set(id, { messages: chat.messages, tools: chat.tools });
     return openedOf(chat);
   }
 
   async check(id: string, input: Omit<GuardInput, 'request'>): Promise<CallVerdict[]> {
-    return this.guard.checkResponse({ ...input, request: this.#asked(id) });
+    const request = this.#asked(id);
+    return noteRepeats(await this.guard.checkResponse({ ...input, request }), input.toolCalls, request);
   }
 
   async record(entry: Entry): Promise<Request> {
