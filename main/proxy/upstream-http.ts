@@ -4,6 +4,7 @@ import { type Dispatcher, request } from 'undici';
 import type { Api } from './dialects/dialect.js';
 import { HttpError } from './http-error.js';
 import { readDocument } from './relay/receive.js';
+import { passedHeaders } from './relay/relay.js';
 import type { Deadlines, Upstream } from './services.js';
 
 /** What a harness's headers say about its request; the rest is about the connection to us, or about who may talk to us. */
@@ -72,12 +73,10 @@ export async function refused(response: Dispatcher.ResponseData): Promise<never>
   } catch (cause) {
     throw cause instanceof HttpError ? cause : unreachable(cause);
   }
-  const retryAfter = response.headers['retry-after'];
   if (status < 400) throw new HttpError(502, 'UPSTREAM', message);
   throw new HttpError(status, 'UPSTREAM', message, {
     body,
-    contentType: String(response.headers['content-type'] ?? 'application/json'),
-    ...(typeof retryAfter === 'string' && { retryAfter }),
+    headers: { 'content-type': 'application/json', ...passedHeaders(response.headers) },
   });
 }
 

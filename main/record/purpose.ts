@@ -45,7 +45,8 @@ const WORDS: Record<'title' | 'compaction' | 'approval', Words> = {
     task: /^\s*(?:here is the conversation so far:\s*)?<conversation>|^You are a summari[sz]ation agent\b|^Summari[sz]e what was done in this conversation\b/i,
   },
   approval: {
-    instructions: /\b(?:security|safety) reviewer\b[\s\S]*\bcommands?\b|\bassess whether (?:shell )?commands are safe\b/i,
+    instructions:
+      /\b(?:security|safety) reviewer\b[\s\S]*\bcommands?\b|\bassess whether (?:shell )?commands are safe\b/i,
     task: /<command>[\s\S]*\bexactly one word\b/i,
   },
 };
