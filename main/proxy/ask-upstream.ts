@@ -12,13 +12,14 @@ import { type Collector, notAnAnswer, type UpstreamSink } from './dialects/colle
 import { type Api, DIALECTS, type Dialect } from './dialects/dialect.js';
 import { outgoingBody } from './dialects/outgoing.js';
 import { HttpError } from './http-error.js';
+import type { IncomingBody } from './incoming-body.js';
 import { readDocument, readEvents } from './relay/receive.js';
 import type { Original } from './relay/relay.js';
-import { replaceMember } from './relay/replace-member.js';
+import { replaceEarlyMember, replaceMember } from './relay/replace-member.js';
 import type { SseEvent } from './relay/sse-reader.js';
 import type { Deadlines, Upstream } from './services.js';
 import type { Opened } from './settle/settler.js';
-import { refused, sendUpstream, unreachable } from './upstream-http.js';
+import { type OutgoingBody, refused, sendUpstream, unreachable } from './upstream-http.js';
 
 export interface AskedUpstream {
   upstream: Upstream;
@@ -29,8 +30,8 @@ export interface AskedUpstream {
   sent: { response: Promise<Dispatcher.ResponseData> } | null;
   /** What the harness speaks. */
   dialect: Dialect;
-  /** The body as it came. */
-  bytes: Buffer;
+  /** The body as it came; rejects when the harness hangs up before its end. */
+  bytes: Promise<Buffer>;
   /** With its question mark, or ''. */
   query: string;
   headers: IncomingHttpHeaders;
@@ -105,21 +106,32 @@ export async function askUpstream(
   };
 }
 
-/** Sends a body in the harness's own dialect. null: it has no name of the model that could be replaced. */
-export function sendAsItCame(
-  asked: Pick<AskedUpstream, 'upstream' | 'dialect' | 'bytes' | 'query' | 'headers'>,
+/**
+ * Sends a body in the harness's own dialect while it comes in. The name of the model is replaced where it stands in what came first; else
+ * the body goes out when it is whole. null: it has no name of the model that could be replaced. Throws when the harness hangs up.
+ */
+export async function sendAsItComes(
+  asked: Pick<AskedUpstream, 'upstream' | 'dialect' | 'query' | 'headers'> & { body: IncomingBody },
   deadlines: Deadlines,
   signal: AbortSignal,
-): Promise<Dispatcher.ResponseData> | null {
-  const { upstream, dialect, bytes } = asked;
-  const body = upstream.model === undefined ? bytes : replaceMember(bytes, 'model', upstream.model);
-  return body && post(asked, dialect, body, deadlines, signal);
+): Promise<{ response: Promise<Dispatcher.ResponseData> } | null> {
+  const { upstream, dialect, body } = asked;
+  const { model } = upstream;
+  const head = await body.head;
+  const early = model === undefined ? head : replaceEarlyMember(head, 'model', model);
+  const go = (out: OutgoingBody) => ({ response: post(asked, dialect, out, deadlines, signal) });
+  if (early !== null && head.length === body.length) return go(early);
+  if (early !== null && body.length !== null)
+    return go({ length: body.length - head.length + early.length, stream: body.from(early) });
+  const bytes = await body.whole;
+  const whole = model === undefined ? bytes : replaceMember(bytes, 'model', model);
+  return whole && go(whole);
 }
 
 function post(
   { upstream, dialect, query, headers }: Pick<AskedUpstream, 'upstream' | 'dialect' | 'query' | 'headers'>,
   spoken: Dialect,
-  body: Buffer | string,
+  body: OutgoingBody,
   deadlines: Deadlines,
   signal: AbortSignal,
 ): Promise<Dispatcher.ResponseData> {
@@ -153,7 +165,7 @@ async function translated(
   { upstream, chat, opening, bytes, sampling }: AskedUpstream,
   api: Api,
 ): Promise<Buffer | string> {
-  if (chat === null) return bytes;
+  if (chat === null) return await bytes;
   const { model } = upstream;
   const usage = (await opening).stream && api === 'chat' ? { stream_options: { include_usage: true } } : {};
   return JSON.stringify(

@@ -1,18 +1,8 @@
-/** Reads a JSON body within limits. */
-import type { IncomingMessage } from 'node:http';
+/** Parses a JSON body within limits. */
 import { HttpError } from './http-error.js';
 
-export const MAX_BODY_BYTES = 64 * 1024 * 1024;
 /** Deeper JSON than any tool schema; keeps recursive code safe. */
 const MAX_DEPTH = 128;
-
-/** Throws 413 over the limit, 400 for a body that is compressed. */
-export async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const encoding = request.headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity')
-    throw new HttpError(400, 'UNSUPPORTED', 'Send the body without compression.');
-  return readBytes(request);
-}
 
 /** Throws 400 for anything that is not one JSON object, or that is nested too deeply. */
 export function parseJsonBody(bytes: Buffer): Record<string, unknown> {
@@ -28,24 +18,8 @@ export function parseJsonBody(bytes: Buffer): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** What is over the limit is read and dropped up to this, so that the client gets to read the answer. */
-const MAX_DRAIN_BYTES = 4 * MAX_BODY_BYTES;
-
-async function readBytes(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
-    else chunks.length = 0;
-    if (bytes > MAX_DRAIN_BYTES) break;
-  }
-  if (bytes > MAX_BODY_BYTES)
-    throw new HttpError(413, 'BAD_ARGUMENT', `The body is larger than ${MAX_BODY_BYTES / 1024 / 1024} MB.`);
-  return Buffer.concat(chunks, bytes);
-}
-
-function checkDepth(root: object): void {
+/** Throws 400. */
+export function checkDepth(root: object): void {
   let level: object[] = [root];
   for (let depth = 1; level.length > 0; depth++) {
     if (depth > MAX_DEPTH)

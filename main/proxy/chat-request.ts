@@ -1,6 +1,7 @@
 /** The Chat Completions request: what the proxy needs is checked, what it does not know is kept. */
 import { z } from 'zod';
 import type { ChatMessage, Sampling, ToolDefinition } from '../engine/protocol.js';
+import { parseWith } from './dialects/parse.js';
 import { HttpError } from './http-error.js';
 import { unservedField } from './unserved-fields.js';
 
@@ -31,7 +32,7 @@ const Tool = z.looseObject({
 const count = z.number().int().positive();
 const Body = z.looseObject({
   model: z.string().min(1),
-  messages: z.array(Message).min(1),
+  messages: z.array(z.unknown()).min(1),
   tools: z.array(Tool).nullish(),
   tool_choice: z.unknown().optional(),
   stream: z.boolean().nullish(),
@@ -65,18 +66,21 @@ export interface ChatRequest {
   raw: Record<string, unknown>;
 }
 
+/** Messages of conversations that go on are the same objects as in the request before (settle/body-reader.ts). */
+const CHECKED = new WeakSet<object>();
+
+function checkMessages(messages: readonly unknown[]): void {
+  messages.forEach((message, at) => {
+    if (typeof message === 'object' && message !== null && CHECKED.has(message)) return;
+    parseWith(Message, message, `messages.${at}`);
+    CHECKED.add(message as object);
+  });
+}
+
 /** Throws 400 with the first field that is wrong. */
 export function parseChatRequest(raw: Record<string, unknown>): ChatRequest {
-  const parsed = Body.safeParse(raw);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]!;
-    throw new HttpError(
-      400,
-      'BAD_ARGUMENT',
-      `The request is not valid at ${issue.path.join('.') || 'its top'}: ${issue.message}.`,
-    );
-  }
-  const body = parsed.data;
+  const body = parseWith(Body, raw);
+  checkMessages(body.messages);
   if ((body.n ?? 1) !== 1) throw new HttpError(400, 'UNSUPPORTED', 'One answer a request is served: leave out `n`.');
   return {
     model: body.model,

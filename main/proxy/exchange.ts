@@ -22,7 +22,7 @@ import type { Entry, Opened } from './settle/settler.js';
 export interface Asked {
   id: string;
   dialect: Dialect;
-  bytes: Buffer;
+  bytes: Promise<Buffer>;
   query: string;
   /** Rejects with an HttpError for what no harness should send. */
   opening: Promise<Opened>;

@@ -5,9 +5,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { type Route, unknownPath } from './access.js';
-import { readBody } from './body.js';
 import type { Caller } from './caller.js';
 import { HttpError } from './http-error.js';
+import { readBody } from './incoming-body.js';
 import { passedHeaders } from './relay/relay.js';
 import type { ProxyServices } from './services.js';
 import { sendUpstream, type UpstreamRequest } from './upstream-http.js';

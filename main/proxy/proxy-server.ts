@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { sha256 } from '../record/hash.js';
 import { newId } from '../store/ids.js';
 import { checkLocal, checkToken, type Route, routeOf } from './access.js';
-import { sendAsItCame } from './ask-upstream.js';
-import { parseJsonBody, readBody } from './body.js';
+import { sendAsItComes } from './ask-upstream.js';
+import { parseJsonBody } from './body.js';
 import { type Caller, userCaller } from './caller.js';
 import { checkForEngine } from './chat-request.js';
 import { sendJson } from './chat-response.js';
@@ -13,6 +13,7 @@ import { type Asked, Exchange } from './exchange.js';
 import { FailureBreaker, type Result } from './failure-breaker.js';
 import { forward } from './forward.js';
 import { toHttpError } from './http-error.js';
+import { IncomingBody, readBody } from './incoming-body.js';
 import { LoopBreaker } from './loop-breaker.js';
 import type { ProxyServices } from './services.js';
 import { harnessSessionId } from './session-header.js';
@@ -68,11 +69,11 @@ export class ProxyServer {
       if (route.endpoint === 'models' && caller.upstream === null) return await this.#models(response);
       if (route.endpoint === 'count' && caller.upstream === null) return await this.#count(request, response);
       if (route.endpoint !== dialect.api) return await forward(this.services, caller, route, request, response);
-      const bytes = await readBody(request);
-      const tell = caller.hint.origin === 'user' ? this.#failures.admit(serverKey(caller, request, bytes)) : null;
+      const body = new IncomingBody(request);
+      const tell = caller.hint.origin === 'user' ? this.#failures.admit(await serverKey(caller, request, body)) : null;
       let result: Result = null;
       try {
-        const asked = await this.#read(request, response, caller, dialect, { bytes, query: route.query });
+        const asked = await this.#read(request, response, caller, dialect, { body, query: route.query });
         const work = new Exchange(this.services, caller, asked, request, response).run();
         this.#running.set(work, caller);
         result = await work.finally(() => this.#running.delete(work));
@@ -92,50 +93,45 @@ export class ProxyServer {
     response: ServerResponse,
     caller: Caller,
     dialect: Dialect,
-    { bytes, query }: { bytes: Buffer; query: string },
+    { body, query }: { body: IncomingBody; query: string },
   ): Promise<Asked> {
     const { settler } = this.services;
     const id = newId('req');
     const asker = `${caller.hint.workerKey ?? caller.harness}\n${harnessSessionId(http, { cacheKey: null }) ?? ''}`;
-    const early = this.#sendEarly(http, response, caller, dialect, { bytes, query });
-    if (early !== null)
-      return {
-        id,
-        dialect,
-        bytes,
-        query,
-        opening: settler.open(id, dialect.api, bytes, asker),
-        chat: null,
-        sent: early,
-      };
+    const sent = await this.#sendEarly(http, response, caller, dialect, { body, query });
+    if (sent !== null) {
+      const opening = body.whole.then((bytes) => settler.open(id, dialect.api, bytes, asker));
+      return { id, dialect, bytes: body.whole, query, opening, chat: null, sent };
+    }
+    const bytes = await body.whole;
     const chat = dialect.parse(parseJsonBody(bytes));
     const session = `${asker}\n${chat.cacheKey ?? ''}`;
     this.#breaker.checkTurn(session, chat);
     if (caller.hint.origin === 'user') this.#breaker.checkCalls(session, chat);
     // What it says is known here; should it fail there, recording fails by name.
     settler.open(id, dialect.api, bytes, null).catch(() => undefined);
-    return { id, dialect, bytes, query, opening: Promise.resolve(openedOf(chat)), chat, sent: null };
+    return { id, dialect, bytes: body.whole, query, opening: Promise.resolve(openedOf(chat)), chat, sent: null };
   }
 
   /**
-   * What a user's harness asks a server in the server's own API goes out before anything here has read it: the length of a
-   * conversation costs the harness nothing. null: the body has to be read first.
+   * What a user's harness asks a server in the server's own API goes out while it comes in, before anything here has read it: the length
+   * of a conversation costs the harness nothing. null: the body has to be read first.
    */
-  #sendEarly(
+  async #sendEarly(
     http: IncomingMessage,
     response: ServerResponse,
     { upstream, hint }: Caller,
     dialect: Dialect,
-    body: { bytes: Buffer; query: string },
-  ): Asked['sent'] {
+    coming: { body: IncomingBody; query: string },
+  ): Promise<Asked['sent']> {
     if (upstream === null || hint.origin !== 'user' || (upstream.api ?? dialect.api) !== dialect.api) return null;
     const gone = new AbortController();
     response.once('close', () => !response.writableFinished && gone.abort());
-    const asked = { ...body, upstream, dialect, headers: http.headers };
-    const sent = sendAsItCame(asked, this.services.deadlines, gone.signal);
+    const asked = { ...coming, upstream, dialect, headers: http.headers };
+    const sent = await sendAsItComes(asked, this.services.deadlines, gone.signal);
     // Whoever waits for it later hears of a failure; nobody may be waiting yet.
-    sent?.catch(() => undefined);
-    return sent && { response: sent, abort: () => gone.abort() };
+    sent?.response.catch(() => undefined);
+    return sent && { ...sent, abort: () => gone.abort() };
   }
 
   /** Anthropic's count of a prompt, by the engine's own tokenizer. */
@@ -167,10 +163,11 @@ export class ProxyServer {
 /** Enough of a body to tell one conversation from another: it begins with what every turn repeats. */
 const HEAD_BYTES = 4096;
 
-/** One session at one server, known before the body is read. */
-function serverKey({ harness, upstream }: Caller, request: IncomingMessage, bytes: Buffer): string {
+/** One session at one server, known before the body is read. Rejects when the client hangs up. */
+async function serverKey({ harness, upstream }: Caller, request: IncomingMessage, body: IncomingBody): Promise<string> {
   const session =
-    harnessSessionId(request, { cacheKey: null }) ?? sha256(bytes.subarray(0, HEAD_BYTES).toString('latin1'));
+    harnessSessionId(request, { cacheKey: null }) ??
+    sha256((await body.head).subarray(0, HEAD_BYTES).toString('latin1'));
   return `${harness}\n${upstream?.baseUrl ?? 'engine'}\n${session}`;
 }
 

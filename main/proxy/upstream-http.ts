@@ -1,5 +1,6 @@
 /** One request to another server, over HTTP. */
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import { type Dispatcher, request } from 'undici';
 import type { Api } from './dialects/dialect.js';
 import { HttpError } from './http-error.js';
@@ -11,13 +12,16 @@ import type { Deadlines, Upstream } from './services.js';
 const PASSED =
   /^(?:user-agent|accept-language|anthropic-.*|openai-.*|x-stainless-.*|x-session-.*|x-client-request-id|x-parent-session-id|session[-_]id)$/i;
 
+/** Whole, or as it comes with its length in bytes. */
+export type OutgoingBody = Buffer | string | { length: number; stream: Readable };
+
 export interface UpstreamRequest {
   upstream: Upstream;
   api: Api;
   /** Below `/v1`, with its query. */
   path: string;
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  body: Buffer | string | null;
+  body: OutgoingBody | null;
   contentType: string;
   accept: string;
   /** Of the harness. */
@@ -41,6 +45,8 @@ export async function sendUpstream(
   const passed = Object.fromEntries(
     Object.entries(asked.headers).filter(([name, value]) => PASSED.test(name) && typeof value === 'string'),
   ) as Record<string, string>;
+  const coming = typeof asked.body === 'object' && asked.body !== null && 'stream' in asked.body ? asked.body : null;
+  const body = coming?.stream ?? (asked.body as Buffer | string | null);
   try {
     return await request(upstreamUrl(asked.upstream, asked.path), {
       method: asked.method,
@@ -48,12 +54,13 @@ export async function sendUpstream(
         ...passed,
         ...(asked.api === 'messages' &&
           passed['anthropic-version'] === undefined && { 'anthropic-version': '2023-06-01' }),
-        ...(asked.body !== null && { 'content-type': asked.contentType }),
+        ...(body !== null && { 'content-type': asked.contentType }),
+        ...(coming !== null && { 'content-length': String(coming.length) }),
         accept: asked.accept,
         'accept-encoding': 'identity',
         ...keyHeaders(asked.upstream, asked.api),
       },
-      body: asked.body,
+      body,
       signal,
       headersTimeout: deadlines.upstreamHeadersMs,
       bodyTimeout: deadlines.upstreamIdleMs,

@@ -21,15 +21,25 @@ export interface PathLink {
   depth: number;
 }
 
-/** The chain of a conversation, root first; pure, nothing is stored. */
+/** The link of a message that was hashed before, and what it came after. Nobody changes a message. */
+const LINKS = new WeakMap<ChatMessage, { parent: string; link: ChainLink }>();
+
+/** The chain of a conversation, root first; nothing is stored. Messages that are the same objects as in an earlier one cost nothing. */
 export function chainOf(messages: readonly ChatMessage[]): ChainLink[] {
   let parent = '';
   return messages.map((message) => {
-    const body = canonicalJson(message);
-    const hash = sha256(body);
-    parent = nodeHash(parent, hash);
-    return { node: parent, message: hash, role: message.role, body };
+    const known = LINKS.get(message);
+    const link = known?.parent === parent ? known.link : linkAfter(parent, message, known?.link);
+    if (link !== known?.link) LINKS.set(message, { parent, link });
+    parent = link.node;
+    return link;
   });
+}
+
+function linkAfter(parent: string, message: ChatMessage, known: ChainLink | undefined): ChainLink {
+  const body = known?.body ?? canonicalJson(message);
+  const hash = known?.message ?? sha256(body);
+  return { node: nodeHash(parent, hash), message: hash, role: message.role, body };
 }
 
 export function nodeHash(parent: string, message: string): string {

@@ -6,7 +6,7 @@
  * A round is plain, gateway; the best of the rounds counts for each. Gateway, model server and harnesses are processes of their own.
  */
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -26,17 +26,34 @@ const { values } = parseArgs({
 const [streams, rounds, turns] = [values.streams, values.rounds, values.turns].map(Number);
 
 const started = [];
-/** A process that prints one line when it is ready; returns the line. */
+/** A process that prints a line when it is ready; `next` waits for a further one. */
 async function begin(file, args) {
-  const child = spawn(process.execPath, [file, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const prof = process.env.PROF && file.includes('entry') ? ['--cpu-prof', '--cpu-prof-dir=/tmp/prof'] : [];
+  const child = spawn(process.execPath, [...prof, file, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
   started.push(child);
-  for await (const line of createInterface({ input: child.stdout })) return { child, line };
-  throw new Error(`${file} ended.`);
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const next = async () => {
+    const { value, done } = await lines.next();
+    if (done) throw new Error(`${file} ended.`);
+    return value;
+  };
+  return { child, line: await next(), next };
 }
 
-async function measure(options) {
-  const { line } = await begin(join(here, 'proxy', 'client.mjs'), [JSON.stringify({ streams, turns, ...options })]);
-  return JSON.parse(line);
+/** Processor time that a process has taken, milliseconds (Linux, else none). */
+function cpuMs({ pid }) {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * 10;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+async function measure({ child, ...options }) {
+  const { next } = await begin(join(here, 'proxy', 'client.mjs'), [JSON.stringify({ streams, turns, ...options })]);
+  const before = cpuMs(child);
+  return { ...JSON.parse(await next()), cpu: (cpuMs(child) - before) / (streams * turns) };
 }
 
 const { openStore } = await import(pathToFileURL(join(dist, 'main/store/store.js')).href);
@@ -49,7 +66,7 @@ try {
   store.setSetting('upstreams', { pi: { baseUrl: `http://127.0.0.1:${upstream}/v1` } });
   store.close();
   const token = installToken(home);
-  const plain = Number((await begin(join(here, 'proxy', 'plain.mjs'), [String(upstream)])).line);
+  const plain = await begin(join(here, 'proxy', 'plain.mjs'), [String(upstream)]);
   const gateway = await begin(join(dist, 'main/proxy/entry.js'), [
     '--home',
     home,
@@ -58,25 +75,31 @@ try {
     '--engine',
     join(home, 'none.sock'),
   ]);
-  const ports = { plain, gateway: JSON.parse(gateway.line).port };
+  const proxies = {
+    plain: { child: plain.child, port: Number(plain.line) },
+    gateway: { child: gateway.child, port: JSON.parse(gateway.line).port },
+  };
   console.log(
     `${cpus()[0].model}, ${cpus().length} cores, ${new Date().toISOString().slice(0, 10)}, ${streams} streams, a piece every 25 ms`,
   );
-  console.log('\n| conversation | | first byte p50, ms | p99 | piece p50 | p99 |\n|---|---|---|---|---|---|');
+  console.log(
+    '\n| conversation | | first byte p50, ms | p99 | piece p50 | p99 | processor time a turn, ms |\n|---|---|---|---|---|---|---|',
+  );
   for (const bytes of values.bytes.split(',').map(Number)) {
     const best = {};
     for (let round = 0; round < rounds; round++)
-      for (const [name, port] of Object.entries(ports)) {
-        const result = await measure({ port, token, bytes });
+      for (const [name, proxy] of Object.entries(proxies)) {
+        const result = await measure({ ...proxy, token, bytes });
+        best[name] ??= { cpu: Number.POSITIVE_INFINITY };
+        best[name].cpu = Math.min(best[name].cpu, result.cpu);
         for (const kind of ['first', 'chunk'])
           for (const p of ['p50', 'p99']) {
-            best[name] ??= {};
             best[name][kind + p] = Math.min(best[name][kind + p] ?? Number.POSITIVE_INFINITY, result[kind][p]);
           }
       }
     const row = (name, of) =>
       console.log(
-        `| ${bytes / 1000} kB | ${name} | ${['firstp50', 'firstp99', 'chunkp50', 'chunkp99'].map((key) => of(key).toFixed(2)).join(' | ')} |`,
+        `| ${bytes / 1000} kB | ${name} | ${['firstp50', 'firstp99', 'chunkp50', 'chunkp99', 'cpu'].map((key) => of(key).toFixed(2)).join(' | ')} |`,
       );
     row('plain pass-through', (key) => best.plain[key]);
     row('gateway', (key) => best.gateway[key]);

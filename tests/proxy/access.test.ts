@@ -84,9 +84,9 @@ describe('bodies', () => {
     expect([reply.status, errorOf(reply).type]).toEqual([400, 'invalid_request_error']);
   });
 
-  it('refuses more than 64 MB', async () => {
-    const reply = await post('/v1/chat/completions', bearer(), Buffer.alloc(65 * 1024 * 1024, 0x20));
-    expect([reply.status, errorOf(reply).message]).toEqual([413, 'The body is larger than 64 MB.']);
+  it('refuses more than 128 MB', async () => {
+    const reply = await post('/v1/chat/completions', bearer(), Buffer.alloc(129 * 1024 * 1024, 0x20));
+    expect([reply.status, errorOf(reply).message]).toEqual([413, 'The body is larger than 128 MB.']);
   }, 20_000);
 
   it.each([

@@ -1,6 +1,6 @@
 /** What a request is for, over every recorded request of the real harnesses, and over their prompts as they really are. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Harness, Purpose } from '../../contract/records.js';
 import { type Api, DIALECTS } from '../../main/proxy/dialects/dialect.js';

@@ -1,6 +1,7 @@
 /** What an upstream server has answered so far, whichever dialect it speaks. */
 import type { Reasoning } from '../answer.js';
 import { HttpError } from '../http-error.js';
+import { parseShared } from '../relay/edit.js';
 import type { SampledCall } from '../services.js';
 
 export interface UpstreamSink {
@@ -58,7 +59,7 @@ export const upstreamError = (message: string | undefined): HttpError =>
 /** Throws 502. */
 export function parseEvent<T>(schema: { parse(value: unknown): T }, json: string): T {
   try {
-    return schema.parse(JSON.parse(json));
+    return schema.parse(parseShared(json));
   } catch {
     throw notAnAnswer();
   }

@@ -24,6 +24,8 @@ export interface Dialect {
   readonly api: Api;
   /** Below the base URL of a server, which ends with `/v1`. */
   readonly path: string;
+  /** The member of a body that holds the conversation. */
+  readonly list: 'messages' | 'input';
   /** The same in the form of Chat Completions, which guard, record and engine know. Throws 400. */
   parse(body: RawBody): ChatRequest;
   respond(
@@ -44,6 +46,7 @@ export interface Dialect {
 const chat: Dialect = {
   api: 'chat',
   path: '/chat/completions',
+  list: 'messages',
   parse: parseChatRequest,
   respond: (response, identity, asked, keepAliveMs) =>
     asked.stream
@@ -58,6 +61,7 @@ const chat: Dialect = {
 const responses: Dialect = {
   api: 'responses',
   path: '/responses',
+  list: 'input',
   parse: (body) => parseChatRequest(chatFromResponses(body)),
   respond: (response, identity, asked, keepAliveMs) =>
     asked.stream ? new ResponsesSse(response, identity, keepAliveMs) : new ResponsesJson(response, identity),
@@ -74,6 +78,7 @@ const responses: Dialect = {
 const messages: Dialect = {
   api: 'messages',
   path: '/messages',
+  list: 'messages',
   parse: (body) => parseChatRequest(chatFromMessages(body)),
   respond: (response, identity, asked, keepAliveMs) =>
     asked.stream ? new MessagesSse(response, identity, keepAliveMs) : new MessagesJson(response, identity),

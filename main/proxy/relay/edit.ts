@@ -30,11 +30,24 @@ export interface Editor {
 
 export type Json = Record<string, unknown>;
 
+/** What is longer is no event, and is not kept in memory. */
+const MAX_SHARED = 65_536;
+let lastText = '';
+let lastValue: unknown;
+
+/** JSON.parse that several readers of the same event share: nobody may change what it returns. Throws SyntaxError. */
+export function parseShared(text: string): unknown {
+  if (text === lastText) return lastValue;
+  const value: unknown = JSON.parse(text);
+  if (text.length <= MAX_SHARED) [lastText, lastValue] = [text, value];
+  return value;
+}
+
 /** The event, when its data holds one of these words; otherwise nobody has to read it. */
 export function eventWith(data: string, ...words: string[]): Json | null {
   if (!words.some((word) => data.includes(word))) return null;
   try {
-    return record(JSON.parse(data));
+    return record(parseShared(data));
   } catch {
     return null;
   }

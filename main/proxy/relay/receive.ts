@@ -23,37 +23,64 @@ export async function readDocument(body: AsyncIterable<Buffer>): Promise<Buffer>
 }
 
 /**
- * Gives every event to `take`, and waits where it says so. After the last event neither a connection that stays open nor one that breaks
- * matters. Errors of the connection pass through.
+ * Gives every event to `take`; while it asks to wait nothing more is read. After the last event neither a connection that stays open nor
+ * one that breaks matters. Errors of the connection and of `take` pass through.
  */
-export async function readEvents(
+export function readEvents(
   body: Readable,
   isLast: (data: string) => boolean,
   take: (event: SseEvent) => Promise<void> | undefined,
 ): Promise<void> {
   const reader = new SseReader();
-  const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-  let ended = false;
-  for (;;) {
-    const chunk: IteratorResult<Buffer> | null = ended ? await soon(chunks.next()) : await chunks.next();
-    if (chunk === null) {
-      body.once('error', () => undefined).destroy();
-      return;
-    }
-    if (chunk.done) break;
-    for (const event of reader.push(chunk.value)) {
-      await take(event);
-      ended ||= event.data !== null && isLast(event.data);
-    }
-  }
-  for (const event of reader.end()) await take(event);
-}
-
-/** null: nothing came in time, or the connection broke. */
-function soon<T>(next: Promise<T>): Promise<T | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), AFTER_LAST_MS);
+  let waiting: Promise<void> | undefined;
+  let grace: NodeJS.Timeout | undefined;
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => {
+      clearTimeout(grace);
+      body.off('data', read).once('error', () => undefined);
+      body.destroy();
+    };
+    const settled = (): void => {
+      giveUp();
+      resolve();
+    };
+    const failed = (cause: unknown): void => {
+      if (grace === undefined) {
+        giveUp();
+        reject(cause);
+      } else settled();
+    };
+    const pass = (events: SseEvent[]): void => {
+      for (const event of events) {
+        waiting = take(event) ?? waiting;
+        if (event.data !== null && isLast(event.data)) grace ??= setTimeout(settled, AFTER_LAST_MS);
+      }
+    };
+    const guarded = (work: () => void): void => {
+      try {
+        work();
+      } catch (cause) {
+        giveUp();
+        reject(cause);
+      }
+    };
+    const read = (chunk: Buffer): void =>
+      guarded(() => {
+        pass(reader.push(chunk));
+        if (waiting === undefined) return;
+        body.pause();
+        void waiting.then(() => body.resume());
+        waiting = undefined;
+      });
+    body.on('data', read);
+    body.once('error', failed);
+    body.once('close', () => failed(new Error('closed')));
+    body.once('end', () =>
+      guarded(() => {
+        pass(reader.end());
+        clearTimeout(grace);
+        resolve();
+      }),
+    );
   });
-  return Promise.race([next.catch(() => null), late]).finally(() => clearTimeout(timer));
 }

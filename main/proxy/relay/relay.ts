@@ -9,7 +9,7 @@ import type { Dialect } from '../dialects/dialect.js';
 import type { HttpError } from '../http-error.js';
 import type { SampledCall } from '../services.js';
 import type { Edit, Editor, Json } from './edit.js';
-import { record } from './edit.js';
+import { parseShared, record } from './edit.js';
 import { MAX_ANSWER_BYTES, tooLong } from './receive.js';
 import type { SseEvent } from './sse-reader.js';
 
@@ -36,7 +36,7 @@ export function editOf(original: Original, answer: Answer, served: Served): Edit
 
 const parse = (data: string): Json | null => {
   try {
-    return record(JSON.parse(data));
+    return record(parseShared(data));
   } catch {
     return null;
   }

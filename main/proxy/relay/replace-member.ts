@@ -14,11 +14,20 @@ function stringEnd(bytes: Buffer, at: number): number {
 
 const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
 
+/** The same for a text of which more is to come: only what is whole is replaced, and only its first occurrence. */
+export function replaceEarlyMember(bytes: Buffer, name: string, value: string): Buffer | null {
+  return replace(bytes, name, value, true);
+}
+
 /**
  * `bytes`: valid JSON, an object. null: the object has no such member, or one that is no string. A name that is repeated counts by its
  * last occurrence, as in JSON.parse; all of them are replaced.
  */
 export function replaceMember(bytes: Buffer, name: string, value: string): Buffer | null {
+  return replace(bytes, name, value, false);
+}
+
+function replace(bytes: Buffer, name: string, value: string, early: boolean): Buffer | null {
   const key = Buffer.from(JSON.stringify(name));
   const parts: Buffer[] = [];
   let copied = 0;
@@ -39,7 +48,10 @@ export function replaceMember(bytes: Buffer, name: string, value: string): Buffe
     if (bytes[next] !== QUOTE) return null;
     parts.push(bytes.subarray(copied, next), Buffer.from(JSON.stringify(value)));
     copied = stringEnd(bytes, next);
+    if (early) break;
     at = copied - 1;
   }
+  // The string may end where the text goes on.
+  if (early && copied === bytes.length) return null;
   return parts.length === 0 ? null : Buffer.concat([...parts, bytes.subarray(copied)]);
 }

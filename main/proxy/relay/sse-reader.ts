@@ -32,7 +32,8 @@ export class SseReader {
     const events: SseEvent[] = [];
     let from = 0;
     const cut = (end: number): void => {
-      events.push(this.#event(Buffer.concat([...this.#pieces, bytes.subarray(from, end)])));
+      const last = bytes.subarray(from, end);
+      events.push(this.#event(this.#pieces.length === 0 ? last : Buffer.concat([...this.#pieces, last])));
       this.#pieces = [];
       this.#bytes = 0;
       from = end;
@@ -74,6 +75,11 @@ export class SseReader {
   }
 
   #event(raw: Buffer): SseEvent {
+    // Nearly all events are one line of data.
+    if (raw.indexOf(LF) === raw.length - 2 && raw.toString('latin1', 0, 6) === 'data: ' && !raw.includes(CR)) {
+      this.#begin = false;
+      return { raw, data: raw.toString('utf8', 6, raw.length - 2) };
+    }
     let text = raw.toString('utf8');
     if (this.#begin && text.startsWith('\ufeff')) text = text.slice(1);
     this.#begin = false;

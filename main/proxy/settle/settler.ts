@@ -4,11 +4,11 @@
  */
 import type { Request } from '../../../contract/records.js';
 import type { NewRequest, Recorder } from '../../record/recorder.js';
-import { parseJsonBody } from '../body.js';
 import type { ChatRequest } from '../chat-request.js';
 import { type Api, DIALECTS } from '../dialects/dialect.js';
 import { LoopBreaker, noteRepeats } from '../loop-breaker.js';
 import type { CallVerdict, Guard, GuardInput } from '../services.js';
+import { BodyReader } from './body-reader.js';
 
 /** A finished request without what its body holds. */
 export type Entry = Omit<NewRequest, 'messages' | 'tools'>;
@@ -41,6 +41,7 @@ export function openedOf(chat: ChatRequest): Opened {
 
 export class DirectSettler implements Settler {
   readonly #open = new Map<string, Pick<ChatRequest, 'messages' | 'tools'>>();
+  readonly #bodies = new BodyReader();
   readonly #breaker = new LoopBreaker();
 
   constructor(
@@ -49,7 +50,8 @@ export class DirectSettler implements Settler {
   ) {}
 
   async open(id: string, api: Api, body: Buffer, loopKey: string | null): Promise<Opened> {
-    const chat = DIALECTS[api].parse(parseJsonBody(body));
+    const dialect = DIALECTS[api];
+    const chat = dialect.parse(this.#bodies.read(body, dialect.list));
     if (loopKey !== null) {
       const caller = `${loopKey}\n${chat.cacheKey ?? ''}`;
       this.#breaker.checkTurn(caller, chat);

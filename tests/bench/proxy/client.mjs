@@ -1,5 +1,6 @@
 /**
- * `streams` harnesses at once, each `turns` turns one after the other. Prints milliseconds: `first`, what is lost between sending a request
+ * `streams` harnesses at once, each `turns` turns one after the other; before, each has a turn that brings the conversation there, after
+ * which `warm` is printed. Prints milliseconds: `first`, what is lost between sending a request
  * and its first byte on both ways; `chunk`, what a later piece takes from the model server.
  * usage: client.mjs '{"port":N,"token":T,"streams":48,"turns":3,"bytes":20000}'
  */
@@ -81,13 +82,21 @@ function ask(body, session) {
   });
 }
 
-await Promise.all(
-  Array.from({ length: streams }, async (_, stream) => {
-    // Not all in the same instant, as people do not either.
-    await new Promise((resolve) => setTimeout(resolve, stream * 7));
-    for (let turn = 0; turn < turns; turn++) await ask(conversation(stream, turn), `ses_${process.pid}_${stream}`);
-  }),
-);
+/** Turns `from` to `to` of every harness. */
+const take = (from, to) =>
+  Promise.all(
+    Array.from({ length: streams }, async (_, stream) => {
+      // Not all in the same instant, as people do not either.
+      await new Promise((resolve) => setTimeout(resolve, stream * 7));
+      for (let turn = from; turn < to; turn++) await ask(conversation(stream, turn), `ses_${process.pid}_${stream}`);
+    }),
+  );
+
+await take(0, 1);
+first.length = 0;
+chunk.length = 0;
+console.log('warm');
+await take(1, turns + 1);
 const at = (values, share) =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))];
 const of = (values) => ({ p50: at(values, 0.5), p99: at(values, 0.99) });
