@@ -1,12 +1,25 @@
 /** What a request is for, over every recorded request of the real harnesses, and over their prompts as they really are. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Harness, Purpose } from '../../contract/records.js';
+import type { ChatMessage } from '../../main/engine/protocol.js';
 import { type Api, DIALECTS } from '../../main/proxy/dialects/dialect.js';
 import type { RawBody } from '../../main/proxy/dialects/parse.js';
-import { purposeOf } from '../../main/record/purpose.js';
+import { type AskedFor, purposeOf } from '../../main/record/purpose.js';
+import { Recorder } from '../../main/record/recorder.js';
+import { openStore } from '../../main/store/store.js';
 import { describeShared } from '../support/shared.js';
+import {
+  system as agentPrompt,
+  callBash,
+  user as pi,
+  request,
+  result,
+  say,
+  temporaryHome,
+  ask as user,
+} from './support.js';
 
 interface Recorded {
   name: string;
@@ -87,4 +100,107 @@ describeShared('recorded requests', (dir) => {
     expect(wrong).toEqual([]);
     expect([...counts.values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThan(700);
   });
+});
+
+describe('a request is', () => {
+  const system = (content: string): ChatMessage => ({ role: 'system', content });
+  const agent = [agentPrompt, user('Fix the test.')];
+  const worked = [...agent, callBash('c1', 'make'), result('c1', 'done')];
+  const base: AskedFor = {
+    harness: 'hermes',
+    messages: agent,
+    hasTools: true,
+    stream: true,
+    sampling: {},
+    hasParent: false,
+  };
+
+  it.each<[Purpose, string, Partial<AskedFor>]>([
+    ['main', 'a turn that offers tools', {}],
+    ['main', 'a chat without tools', { harness: 'pi', hasTools: false }],
+    [
+      'main',
+      'one sent whole by an unknown program',
+      { harness: 'unknown', hasTools: false, stream: false, messages: [user('Hi')] },
+    ],
+    [
+      'main',
+      'the last one at the limit of turns',
+      { hasTools: false, stream: false, messages: [...worked, user('Sum up.')] },
+    ],
+    [
+      'main',
+      'a user who asks for a title in the middle',
+      { messages: [...worked, user('Generate a title for this.')] },
+    ],
+    ['subagent', 'one whose harness names a parent', { harness: 'opencode', hasParent: true }],
+    [
+      'subagent',
+      'one of a helper',
+      { messages: [system('You are a focused subagent working on one task.'), user('Look.')] },
+    ],
+    [
+      'review',
+      'a fork of the conversation',
+      { messages: [...worked, user('Review the conversation above and update the skill library.')] },
+    ],
+    [
+      'title',
+      'one by its instructions',
+      { harness: 'opencode', hasTools: false, messages: [system('You are a title generator.'), user('Hi')] },
+    ],
+    [
+      'title',
+      'one by its task',
+      { harness: 'opencode', hasTools: false, messages: [user('Generate a title for this conversation:'), user('Hi')] },
+    ],
+    [
+      'title',
+      'one by its form',
+      {
+        hasTools: false,
+        stream: false,
+        sampling: { temperature: 0.3 },
+        messages: [system('Name it.'), user('User: Hi\n\nAssistant: Hello')],
+      },
+    ],
+    [
+      'compaction',
+      'one with the conversation as a text',
+      { harness: 'pi', hasTools: false, messages: [system('Be brief.'), user('<conversation>\n[User]: Hi')] },
+    ],
+    ['compaction', 'one by its form', { hasTools: false, stream: false, messages: [user('TURNS: …')] }],
+    [
+      'approval',
+      'a judgement at temperature zero',
+      { hasTools: false, stream: false, sampling: { temperature: 0 }, messages: [system('Judge.'), user('rm')] },
+    ],
+    [
+      'other',
+      'what hermes asks whole for no known reason',
+      { hasTools: false, stream: false, messages: [system('Sort these.'), user('a b')] },
+    ],
+  ])('%s: %s', (purpose, _what, more) => {
+    expect(purposeOf({ ...base, ...more })).toBe(purpose);
+  });
+});
+
+it('gives a session no title of its own, is no turn of it, and is named in its transcript', () => {
+  const folder = temporaryHome();
+  const store = openStore(folder.home);
+  const recorder = new Recorder(store);
+  const session = { ...pi, harness: 'opencode' as const, harnessSessionId: 'ses_1' };
+  const title = [{ ...agentPrompt, content: 'You are a title generator.' }, user('Title?'), user('Fix the test.')];
+  const { sessionId } = recorder.record(request(title, say('A test'), { session, tools: [] }));
+  recorder.record(request([agentPrompt, user('Fix the test.')], say('Fixed.'), { session }));
+  expect(store.session.get(sessionId)?.title).toBe('Fix the test.');
+  const answers = recorder
+    .sessionTranscript(sessionId)!
+    .steps.flatMap((step) => (step.kind === 'assistant' ? [step] : []));
+  expect(answers.map(({ text, auxiliary, purpose }) => [text, auxiliary, purpose])).toEqual([
+    ['A test', true, 'title'],
+    ['Fixed.', false, 'main'],
+  ]);
+  store.close();
+  folder.remove();
 });
