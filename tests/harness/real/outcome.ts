@@ -30,7 +30,7 @@ export interface Way {
 
 /** More than any harness asks that is going to end (hermes: 12 turns, each after two attempts that failed). */
 const ENDLESS = 30;
-const DEADLINE_MS = 150_000;
+const DEADLINE_MS = 240_000;
 
 /** Ids, times and places of one run. */
 const CHANGING: [RegExp, string][] = [

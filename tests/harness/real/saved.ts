@@ -87,6 +87,11 @@ const OWN: Record<string, Exception> = {
   'opencode a call without id': saved('opencode fails on a call without id.', { answer: DONE }, { code: 1 }),
   'opencode an unknown finish reason': saved('opencode would ask for ever.', { answer: 'It is over.' }, LOOPS),
   'opencode tool_calls without calls': saved('opencode would ask for ever.', { answer: 'nothing' }, LOOPS),
+  'opencode no finish reason once': saved(
+    'What came of the half answer is no part of the conversation; opencode asks again instead.',
+    { answer: containing(DONE) },
+  ),
+  'hermes an id used before': saved('hermes would lose the results and call again until its limit of turns.', { answer: DONE }),
   'opencode no finish reason': saved(
     'opencode would go on with the half answer for ever.',
     { code: 1, failure: containing(NO_FINISH) },
