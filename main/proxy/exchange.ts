@@ -103,7 +103,12 @@ export class Exchange {
       this.#response.fail(toHttpError(failure));
       return this.#signal.aborted ? null : false;
     }
-    this.#response.finish(done.answer, done.served);
+    try {
+      this.#response.finish(done.answer, done.served);
+    } catch (error) {
+      this.services.onProblem(`The answer ${this.asked.id} could not be written: ${failureText(error)}`);
+      this.#response.fail(toHttpError(error));
+    }
     this.#tell(done.request, done.answer, done.served, null);
     return true;
   }
