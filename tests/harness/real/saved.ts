@@ -29,6 +29,13 @@ const worded = (why: string, failure: string): Exception => ({
   differs: ['failure'],
   proxied: { ended: 'exit', failure: containing(failure) },
 });
+/** hermes tells its failures as the answer. */
+const hermesWords = (why: string, words: string): Exception => ({
+  kind: 'worded',
+  why,
+  differs: ['answer', 'failure', 'requests', 'conversation'],
+  proxied: { ended: 'exit', answer: containing(words) },
+});
 const guarded = (
   why: string,
   differs: readonly Aspect[] = ['answer', 'failure', 'requests', 'conversation'],
@@ -81,21 +88,36 @@ const EVERYWHERE: Record<string, Exception> = {
   'a host that nobody named': guarded('Stage one of the guard: no host that nobody named.'),
 };
 
+const RETRIES: Partial<Outcome> = { ended: 'exit', code: 1, failure: containing(NO_FINISH) };
+const ASKS_AGAIN = 'What came of the half answer is no part of the conversation; it is asked for again instead.';
+
+const HALF = 'It would take half answers for whole ones.';
+const HALF_FAILS: Partial<Outcome> = { answer: '', failure: containing('remained truncated') };
+
 const OWN: Record<string, Exception> = {
   // It shows nothing of an answer that was cut by length.
   'pi a call cut by length': { ...UNREADABLE, proxied: { ended: 'exit', code: 0 } },
-  'opencode a call without id': saved('opencode fails on a call without id.', { answer: DONE }, { code: 1 }),
-  'opencode an unknown finish reason': saved('opencode would ask for ever.', { answer: 'It is over.' }, LOOPS),
-  'opencode tool_calls without calls': saved('opencode would ask for ever.', { answer: 'nothing' }, LOOPS),
-  'opencode no finish reason once': saved(
-    'What came of the half answer is no part of the conversation; opencode asks again instead.',
-    { answer: containing(DONE) },
-  ),
-  'hermes an id used before': saved('hermes would lose the results and call again until its limit of turns.', { answer: DONE }),
-  'opencode no finish reason': saved(
-    'opencode would go on with the half answer for ever.',
-    { code: 1, failure: containing(NO_FINISH) },
-    LOOPS,
+
+  'opencode a call without id': saved('It fails on a call without id.', { answer: DONE }, { code: 1 }),
+  'opencode an unknown finish reason': saved('It would ask for ever.', { answer: 'It is over.' }, LOOPS),
+  'opencode tool_calls without calls': saved('It would ask for ever.', { answer: 'nothing' }, LOOPS),
+  'opencode no finish reason': saved('It would go on with the half answer for ever.', RETRIES, LOOPS),
+  'opencode ends early': saved('It would go on with the half answer for ever.', RETRIES, LOOPS),
+  'opencode no finish reason once': saved(ASKS_AGAIN, { answer: containing(DONE) }),
+  'opencode ends early once': saved(ASKS_AGAIN, { answer: containing(DONE) }),
+  'opencode breaks inside a call once': saved('Half a call is not handed on, nor its failure sent back.', {
+    answer: DONE,
+  }),
+
+  'hermes an id used before': saved('It would lose the results and call until its limit of turns.', { answer: DONE }),
+  'hermes no finish reason once': saved(ASKS_AGAIN, { answer: DONE }),
+  'hermes no finish reason': saved(HALF, HALF_FAILS),
+  'hermes ends early': saved(HALF, HALF_FAILS),
+  'hermes ends early (responses)': saved(HALF, { code: 1, failure: '', answer: containing(NO_FINISH) }, { code: 0 }),
+  'hermes ends early once': saved(ASKS_AGAIN, { answer: DONE }),
+  'hermes hangs up before an answer': hermesWords(
+    'After a 502 it does not try another connection.',
+    'Connection error',
   ),
 };
 
