@@ -44,6 +44,8 @@ export const Session = z.object({
   requests: count,
   toolCalls: count,
   blocked: count,
+  /** Working directory that the harness's prompt named. Imported sessions have theirs in `source`. */
+  cwd: z.string().optional(),
   /** Of imported sessions. */
   source: SessionSource.optional(),
 });
@@ -77,6 +79,8 @@ export const Request = z.object({
   durationMs: z.number(),
   /** True: the answer was made by the proxy (a spent budget), not sampled; never trained on. */
   synthetic: z.boolean(),
+  /** The id that another server gave its answer; absent: it gave none, or the engine answered. */
+  responseId: z.string().max(200).optional(),
 });
 export type Request = z.infer<typeof Request>;
 

@@ -5,6 +5,7 @@ import type { ConnectionState } from './bridge/socket-bridge.js';
 import type { Action } from './logic/shortcuts.js';
 import type { Theme } from './stores/theme.js';
 import { guardStrings } from './strings/guard.js';
+import { recordingStrings } from './strings/recording.js';
 
 const plural = (n: number, one: string, many: string): string => `${n.toLocaleString()} ${n === 1 ? one : many}`;
 
@@ -13,7 +14,14 @@ export const S = {
   skip: 'Skip to content',
   navigation: 'Screens',
   guard: guardStrings,
-  screens: { home: 'Home', sessions: 'Sessions', guard: 'Guard', runs: 'Runs', adapters: 'Adapters' },
+  screens: {
+    home: 'Home',
+    sessions: 'Sessions',
+    guard: 'Guard',
+    runs: 'Runs',
+    adapters: 'Adapters',
+    recording: 'Recording',
+  },
   loading: 'Reading…',
   retry: 'Try again',
   close: 'Close',
@@ -58,6 +66,7 @@ export const S = {
       guard: 'Guard',
       runs: 'Runs',
       adapters: 'Adapters',
+      recording: 'Recording',
       search: 'Search',
       next: 'Next row or step',
       previous: 'Previous row or step',
@@ -345,4 +354,5 @@ export const S = {
     emptyText: 'Runs write adapters. You can also bring a folder that PEFT wrote:',
     importCommand: 'tackroom adapters import PATH',
   },
+  recording: recordingStrings,
 } as const;

@@ -33,7 +33,8 @@ export interface Asked {
 }
 
 interface Committed {
-  request: Request;
+  /** null: the user's settings leave it out. */
+  request: Request | null;
   answer: Answer;
   served: Served;
 }
@@ -100,7 +101,12 @@ export class Exchange {
       this.#response.fail(toHttpError(failure));
       return;
     }
-    this.#response.finish(done.answer, done.served);
+    try {
+      this.#response.finish(done.answer, done.served);
+    } catch (error) {
+      this.services.onProblem(`The answer ${this.asked.id} could not be written: ${failureText(error)}`);
+      this.#response.fail(toHttpError(error));
+    }
     this.#tell(done.request, done.answer, done.served, null);
   }
 
@@ -206,6 +212,7 @@ export class Exchange {
       error: null,
       firstTokenMs: answer.firstTokenMs,
       synthetic: answer.synthetic,
+      ...(answer.responseId !== undefined && { responseId: answer.responseId }),
       toolCalls: answer.toolCalls.map(({ id, name, arguments: text }) => ({
         callId: id,
         name,
@@ -268,7 +275,8 @@ export class Exchange {
     };
   }
 
-  #tell(request: Request, answer: Answer | null, served: Served | null, error: string | null): void {
+  #tell(request: Request | null, answer: Answer | null, served: Served | null, error: string | null): void {
+    if (request === null) return;
     this.caller.done({
       requestId: request.id,
       sessionId: request.sessionId,

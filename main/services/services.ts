@@ -5,6 +5,7 @@ import { TackroomError } from '../../contract/errors.js';
 import type { EngineCalls, EngineMethod } from '../engine/protocol.js';
 import type { GatewayCalls, GatewayMethod } from '../proxy/protocol.js';
 import { openStore, type Store } from '../store/store.js';
+import { lockHome } from './home-lock.js';
 import { engineSocketName, gatewaySocketName, removeLeftovers } from './leftovers.js';
 import { type HomePaths, openHome, serviceEntry } from './paths.js';
 import { type CallOptions, RpcClient } from './rpc.js';
@@ -44,11 +45,21 @@ export interface Services {
   stop(): Promise<void>;
 }
 
-/** Starts both processes and waits until they are ready. Errors: those of their start, as one sentence. */
+/**
+ * Starts both processes and waits until they are ready. Errors: BUSY when another process runs the app on this home; those of
+ * their start, as one sentence.
+ */
 export async function startServices(options: ServicesOptions): Promise<Services> {
   const paths = openHome(options.home);
-  const store = openStore(options.home);
-  removeLeftovers(paths);
+  const lock = lockHome(paths.home);
+  let store: Store;
+  try {
+    store = openStore(options.home);
+    removeLeftovers(paths);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
   const engineSocket = join(paths.sockets, engineSocketName());
   const gatewaySocket = join(paths.sockets, gatewaySocketName());
   const supervise = <Ready extends object>(
@@ -100,6 +111,7 @@ export async function startServices(options: ServicesOptions): Promise<Services>
   } catch (error) {
     await Promise.allSettled([engineService.stop(), gatewayService.stop()]);
     store.close();
+    lock.release();
     throw error;
   }
   const engineClient = new RpcClient(engineSocket, 'engine', 30_000);
@@ -121,6 +133,7 @@ export async function startServices(options: ServicesOptions): Promise<Services>
       await Promise.allSettled([gatewayService.stop(), engineService.stop()]);
       for (const socket of [engineSocket, gatewaySocket]) rmSync(socket, { force: true });
       store.close();
+      lock.release();
     },
   };
 }

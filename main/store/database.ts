@@ -39,6 +39,22 @@ export function openDatabase(file: string): Database {
   return db;
 }
 
+/** A starting process looks at the lock for an instant; that is not a reason to refuse. */
+const HOLD_TIMEOUT_MS = 1_000;
+
+/** Holds `file` for this process until it ends or the returned function is called; null: another one holds it. */
+export function holdFile(file: string): (() => void) | null {
+  const db = new Sqlite(file, { timeout: HOLD_TIMEOUT_MS, ...(nativeBinding ? { nativeBinding } : {}) });
+  try {
+    db.exec('BEGIN EXCLUSIVE');
+    return () => db.close();
+  } catch (error) {
+    db.close();
+    if ((error as { code?: unknown }).code === 'SQLITE_BUSY') return null;
+    throw error;
+  }
+}
+
 /** For the files of other programs. `own`: a copy of ours, in which SQLite may roll back what a kill left. */
 export function openReader(file: string, { own = false } = {}): Database {
   const db = new Sqlite(file, {

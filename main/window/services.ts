@@ -8,6 +8,7 @@ import { listAdapters } from './adapter-views.js';
 import type { EventBus } from './event-bus.js';
 import { guardServices } from './guard-services.js';
 import { currentDeployments, lastRewards, loopCounts, recentOwn, runningJob } from './home-state.js';
+import { recordingServices } from './recording-services.js';
 import { listRollouts, listRuns, mustFindRun, runDetail } from './run-views.js';
 import { readEngine, readGateway, type StatusSource } from './service-views.js';
 import { listSessions } from './session-list.js';
@@ -80,5 +81,6 @@ export function createWindowServices(sources: WindowSources): WindowServices {
     },
     'adapters.rollback': async ({ harness }) => deployed(await sources.rollback(harness)),
     ...guardServices(store),
+    ...recordingServices(store),
   };
 }

@@ -5,6 +5,7 @@ export type Action =
   | 'guard'
   | 'runs'
   | 'adapters'
+  | 'recording'
   | 'help'
   | 'search'
   | 'next'
@@ -21,6 +22,7 @@ export const SHORTCUTS: Record<Action, string[]> = {
   guard: ['g g'],
   runs: ['g r', 'Ctrl+3'],
   adapters: ['g a', 'Ctrl+4'],
+  recording: ['g e', 'Ctrl+7'],
   search: ['/'],
   next: ['j'],
   previous: ['k'],

@@ -3,6 +3,7 @@ import { onEvent } from '../bridge/client.js';
 import { onAdaptersEvent } from './adapters.js';
 import { onGuardLogEvent } from './guard-log.js';
 import { onHomeEvent } from './home.js';
+import { onRecordingEvent } from './recording.js';
 import { onRunEvent } from './run.js';
 import { onRunListEvent } from './run-list.js';
 import { onSessionEvent } from './session.js';
@@ -16,6 +17,7 @@ const LISTENERS = [
   onRunEvent,
   onAdaptersEvent,
   onGuardLogEvent,
+  onRecordingEvent,
 ];
 
 /** Returns the function that ends it. */

@@ -1,8 +1,11 @@
 /** What an upstream server has answered so far, whichever dialect it speaks. */
 import type { Reasoning } from '../answer.js';
+import { isDeep } from '../body.js';
 import { HttpError } from '../http-error.js';
 import { parseShared } from '../relay/edit.js';
 import type { SampledCall } from '../services.js';
+
+const MAX_RESPONSE_ID = 200;
 
 export interface UpstreamSink {
   text(text: string): void;
@@ -20,6 +23,8 @@ export abstract class Collector {
   promptTokens = 0;
   completionTokens = 0;
   cachedTokens = 0;
+  /** The server's id of the answer. */
+  responseId: string | null = null;
 
   constructor(private readonly sink: UpstreamSink) {}
 
@@ -27,6 +32,11 @@ export abstract class Collector {
   abstract push(json: string): void;
 
   abstract get toolCalls(): SampledCall[];
+
+  /** The first that comes; ids that are none (too long, empty) are left out. */
+  protected named(id: unknown): void {
+    if (typeof id === 'string' && id !== '' && id.length <= MAX_RESPONSE_ID) this.responseId ??= id;
+  }
 
   protected say(text: string | null | undefined): void {
     if (!text) return;
@@ -59,8 +69,9 @@ export const upstreamError = (message: string | undefined): HttpError =>
 /** Throws 502. */
 export function parseEvent<T>(schema: { parse(value: unknown): T }, json: string): T {
   try {
-    return schema.parse(parseShared(json));
-  } catch {
-    throw notAnAnswer();
-  }
+    const value = parseShared(json);
+    // What cannot be written again must not be passed on.
+    if (!isDeep(json, value)) return schema.parse(value);
+  } catch {}
+  throw notAnAnswer();
 }
