@@ -45,6 +45,7 @@ example(
     .option('--context-memory <size>', 'for contexts, such as 2GiB (default: by what is free)')
     .option('--open', 'open the window', false)
     .option('--no-open', 'do not open the window')
+    .option('--gateway-only', 'no window, and the engine only when somebody needs it')
     .option('--json', 'print one JSON line when ready'),
   'tackroom serve --open',
 ).action(run(async () => (await import('./serve.js')).serveCommand));
@@ -71,6 +72,14 @@ example(
   withRoot(program.command('disconnect <harness>').description('undo exactly what connect changed')),
   'tackroom disconnect pi --dry-run',
 ).action(run(async () => (await connectModule()).disconnectHarness, ['harness']));
+
+example(
+  program
+    .command('login-item <what>')
+    .description('on, off or status: start the gateway alone at login')
+    .option('--json'),
+  'tackroom login-item on',
+).action(run(async () => (await import('./login-item.js')).loginItemCommand, ['what']));
 
 addSessionsCommands(program);
 addRecordingCommands(program);
@@ -123,15 +132,43 @@ addTrainingCommands(program);
 
 example(
   program
-    .command('route [harness]')
-    .description('which model server answers a harness; without --to it shows')
-    .option('--to <url>', 'base URL of a server, with /v1, or "engine"')
+    .command('route [harness] [server]')
+    .description('which model server answers a harness; without a server it shows')
+    .option('--to <url>', 'the same as SERVER: base URL, with /v1, or "engine"')
     .option('--model <id>', "the server's own name of the model")
     .option('--api <name>', 'chat, responses or messages: the only one it speaks; others are translated')
+    .option('--key-stdin', "read the server's key from stdin, or ask for it, and keep it in the vault")
     .option('--key-env <name>', "environment variable of the gateway that holds the server's key")
+    .option('--forget', 'the server and its key, for good; without a harness: all of them')
     .option('--json'),
   'tackroom route pi --to http://127.0.0.1:8080/v1 --model qwen3:8b',
-).action(run(async () => (await import('./route.js')).routeCommand, ['harness']));
+).action(run(async () => (await import('./route.js')).routeCommand, ['harness', 'server']));
+
+const vault = program.command('vault').description('keys of model servers, encrypted on this disk');
+const vaultModule = () => import('./vault.js');
+vault
+  .command('status')
+  .description('what protects it, and how to change that')
+  .option('--json')
+  .action(run(async () => (await vaultModule()).vaultStatusCommand));
+example(
+  vault.command('protect <how>').description('key-file, or passphrase: read from stdin, or asked for'),
+  'tackroom vault protect passphrase',
+).action(run(async () => (await vaultModule()).vaultProtectCommand, ['how']));
+vault
+  .command('list')
+  .description('names, no values')
+  .option('--json')
+  .action(run(async () => (await vaultModule()).vaultListCommand));
+vault
+  .command('delete <name>')
+  .description('for good')
+  .action(run(async () => (await vaultModule()).vaultDeleteCommand, ['name']));
+vault
+  .command('wipe')
+  .description('everything in it, for good, also where nobody can open it any more')
+  .requiredOption('--yes', 'it is meant')
+  .action(run(async () => (await vaultModule()).vaultWipeCommand));
 
 addModelsCommands(program);
 addEngineCommands(program);
