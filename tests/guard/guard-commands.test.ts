@@ -12,6 +12,7 @@ import {
   guardSettingsCommand,
 } from '../../main/cli/guard-settings.js';
 import { GUARD_SETTING } from '../../main/guard/settings.js';
+import { foundRules } from '../../main/guard/verdict-log.js';
 import { openStore } from '../../main/store/store.js';
 import { runCommand } from '../support/command-io.js';
 import { recordJudged } from './recorded.js';
@@ -61,6 +62,20 @@ test('the log: newest first, without what was allowed, rollouts on demand', asyn
   expect(lines.out.trim().split('\n')).toHaveLength(2);
   const wrong = await runCommand((io) => guardLogCommand({ home, limit: '50', verdict: 'allow' }, io));
   expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('block or suspicious') as string });
+});
+
+test('counts per rule follow the same filter', () => {
+  record(EVIL);
+  record(`${EVIL}/more`);
+  record('git fsck');
+  record(`${EVIL}/rollout`, 'rollout');
+  const store = openStore(home);
+  const [first, ...others] = foundRules(store, {}, 10);
+  const all = foundRules(store, { rollouts: true }, 1);
+  store.close();
+  expect(first).toEqual({ rule: 'stage1.host', found: 2 });
+  expect(others).toHaveLength(1);
+  expect(all).toEqual([{ rule: 'stage1.host', found: 3 }]);
 });
 
 test('what the model wrote does not steer the terminal', async () => {
