@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import type { ErrorShape } from './errors.js';
 import type { EventMessage } from './events.js';
+import { GUARD_CALLS } from './guard-calls.js';
 import { RECORDING_CALLS } from './recording-calls.js';
 import { Deployment, Harness, Origin, Rollout, Run, Session } from './records.js';
 import { TranscriptStep } from './transcript.js';
@@ -58,6 +59,7 @@ export const CALLS = {
   },
   'adapters.rollback': { input: z.strictObject({ harness: Harness }), output: z.object({ deployment: Deployment }) },
   ...RECORDING_CALLS,
+  ...GUARD_CALLS,
 } as const;
 
 export type CallName = keyof typeof CALLS;

@@ -4,6 +4,7 @@ import type { EngineView } from '../contract/views.js';
 import type { ConnectionState } from './bridge/socket-bridge.js';
 import type { Action } from './logic/shortcuts.js';
 import type { Theme } from './stores/theme.js';
+import { guardStrings } from './strings/guard.js';
 import { recordingStrings } from './strings/recording.js';
 
 const plural = (n: number, one: string, many: string): string => `${n.toLocaleString()} ${n === 1 ? one : many}`;
@@ -12,7 +13,15 @@ export const S = {
   app: 'Tackroom',
   skip: 'Skip to content',
   navigation: 'Screens',
-  screens: { home: 'Home', sessions: 'Sessions', runs: 'Runs', adapters: 'Adapters', recording: 'Recording' },
+  guard: guardStrings,
+  screens: {
+    home: 'Home',
+    sessions: 'Sessions',
+    guard: 'Guard',
+    runs: 'Runs',
+    adapters: 'Adapters',
+    recording: 'Recording',
+  },
   loading: 'Reading…',
   retry: 'Try again',
   close: 'Close',
@@ -54,6 +63,7 @@ export const S = {
     actions: {
       home: 'Home',
       sessions: 'Sessions',
+      guard: 'Guard',
       runs: 'Runs',
       adapters: 'Adapters',
       recording: 'Recording',

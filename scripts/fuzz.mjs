@@ -2,9 +2,10 @@
  * Damaged files against the readers: weight files against the native ones, under the address and undefined-behaviour
  * sanitizers, then tokenizers, GGUF metadata and chat templates, and session files against those in TypeScript.
  *
- * usage: npm run fuzz [-- --count 100000 --seed N --kind folder|gguf|peft|lora|tokenizer|import]
+ * usage: npm run fuzz [-- --count 100000 --seed N --kind folder|gguf|peft|lora|tokenizer|import|gateway|guard]
  * 100,000 inputs of each kind unless told otherwise; `tokenizer` stands for five kinds of tokenizer.json, two of GGUF
- * metadata and one of chat templates, `import` for session files of seven kinds. A failure prints the number of its input, which
+ * metadata and one of chat templates, `import` for session files of seven kinds, `gateway` for
+ * requests and streamed answers of the three APIs. A failure prints the number of its input, which
  * --first N --count 1 --save DIR writes to files. Exit status 1 on a failure.
  */
 import { spawnSync } from 'node:child_process';
@@ -50,6 +51,8 @@ const kind = option('--kind');
 const inTypeScript = {
   tokenizer: 'tests/engine/tokenizer/fuzz.test.ts',
   import: 'tests/record/import/fuzz.test.ts',
+  gateway: 'tests/proxy/fuzz.test.ts',
+  guard: 'tests/guard/fuzz.test.ts',
 };
 const native = kind !== undefined && kind in inTypeScript ? 0 : fuzzNative();
 const files = kind === undefined ? Object.values(inTypeScript) : (inTypeScript[kind] ?? []);

@@ -3,12 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { packageRoot } from '../../native/addon.js';
-import type { GuardScanOptions } from '../guard/scan/cli.js';
+import type { Body, CommandKit } from './command-kit.js';
 import { addEngineCommands } from './engine-commands.js';
+import { addGuardCommands } from './guard-commands.js';
 import { type CommandIo, printError } from './io.js';
 import { addModelsCommands } from './models-commands.js';
 import { addRecordingCommands } from './recording-commands.js';
-import { type Body, collect, example, first, io, run } from './run-command.js';
+import { example, first, io, run } from './run-command.js';
 import { addSessionsCommands } from './sessions-commands.js';
 import { addTrainingCommands } from './training-commands.js';
 
@@ -19,6 +20,8 @@ const program = new Command('tackroom')
   .option('--home <dir>', 'folder of all state (or TACKROOM_HOME)')
   .exitOverride()
   .showHelpAfterError('(tackroom --help shows all commands)');
+
+const kit: CommandKit = { program, version, run, example };
 
 example(
   program
@@ -72,8 +75,8 @@ example(
   'tackroom disconnect pi --dry-run',
 ).action(run(async () => (await connectModule()).disconnectHarness, ['harness']));
 
-addSessionsCommands(program);
-addRecordingCommands(program);
+addSessionsCommands(kit);
+addRecordingCommands(kit);
 
 example(
   program
@@ -94,49 +97,7 @@ example(
   }, ['file']),
 );
 
-const guard = program.command('guard').description('verdicts on tool calls');
-example(
-  guard
-    .command('check [file]')
-    .description('verdicts for calls before they run')
-    .option('--jsonl', 'one line in, one line out')
-    .option('--plugin <file>', 'rules or a policy (.json), or a module (.mjs, .js, .ts); may be given again', collect),
-  'tackroom guard check calls.jsonl --jsonl',
-).action(
-  run(async () => {
-    const { guardCheckCommand } = await import('../guard/cli.js');
-    return ((options: { file?: string }, commandIo: CommandIo) =>
-      guardCheckCommand({ ...options, file: options.file ?? '-' }, commandIo)) as Body;
-  }, ['file']),
-);
-
-example(
-  guard
-    .command('scan <paths...>')
-    .description('whole ATIF trajectories; exit 1: a finding at or above --fail-on, 2: something could not be checked')
-    .option('--pattern <name>', 'files to take in a folder', 'trajectory.json')
-    .option('--task <name>', "the task's name")
-    .option('--task-from <source>', 'trial-dir: from the folder of the trial')
-    .option('--partial', 'the record is known to be incomplete')
-    .option('--rules <file>', 'a JSON policy')
-    .option('--plugin <file>', 'rules or a policy (.json), or a module (.mjs, .js, .ts); may be given again', collect)
-    .option('--format <form>', 'auto, json or text', 'auto')
-    .option('--json', 'the same as --format json')
-    .option('--fail-on <severity>', 'info, low, medium, high or critical'),
-  'tackroom guard scan jobs/ --task-from trial-dir --fail-on high',
-).action(
-  run(async () => {
-    const { guardScanCommand } = await import('../guard/scan/cli.js');
-    return (async (options: GuardScanOptions, commandIo: CommandIo) => {
-      try {
-        return await guardScanCommand(options, commandIo, version);
-      } catch (error) {
-        printError(commandIo, error);
-        return 2;
-      }
-    }) as Body;
-  }, ['paths']),
-);
+addGuardCommands(kit);
 
 const envs = program.command('envs').description('verifiable tasks');
 const envsModule = () => import('../envs/cli.js');
@@ -161,7 +122,7 @@ envs
   .option('--json')
   .action(run(async () => (await import('./tasks.js')).tasksListCommand));
 
-addTrainingCommands(program);
+addTrainingCommands(kit);
 
 example(
   program
@@ -175,8 +136,8 @@ example(
   'tackroom route pi --to http://127.0.0.1:8080/v1 --model qwen3:8b',
 ).action(run(async () => (await import('./route.js')).routeCommand, ['harness']));
 
-addModelsCommands(program);
-addEngineCommands(program);
+addModelsCommands(kit);
+addEngineCommands(kit);
 
 try {
   await program.parseAsync();

@@ -1,8 +1,7 @@
 /** `tackroom models …`. */
-import type { Command } from 'commander';
-import { example, run } from './run-command.js';
+import type { CommandKit } from './command-kit.js';
 
-export function addModelsCommands(program: Command): void {
+export function addModelsCommands({ program, run, example }: CommandKit): void {
   const models = program.command('models').description('base models');
   const modelsModule = () => import('./models.js');
   models

@@ -1,8 +1,7 @@
 /** `tackroom recording`. */
-import type { Command } from 'commander';
-import { collect, example, run } from './run-command.js';
+import { type CommandKit, collect } from './command-kit.js';
 
-export function addRecordingCommands(program: Command): void {
+export function addRecordingCommands({ program, run, example }: CommandKit): void {
   example(
     program
       .command('recording')

@@ -1,8 +1,7 @@
 /** `tackroom sessions …`. */
-import type { Command } from 'commander';
-import { example, run } from './run-command.js';
+import type { CommandKit } from './command-kit.js';
 
-export function addSessionsCommands(program: Command): void {
+export function addSessionsCommands({ program, run, example }: CommandKit): void {
   const sessions = program.command('sessions').description('recorded sessions');
   const sessionsModule = () => import('./sessions.js');
   sessions

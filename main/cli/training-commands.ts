@@ -1,8 +1,7 @@
 /** `tackroom rollout`, `train`, `eval` and `adapters`. */
-import type { Command } from 'commander';
-import { example, run } from './run-command.js';
+import type { CommandKit } from './command-kit.js';
 
-export function addTrainingCommands(program: Command): void {
+export function addTrainingCommands({ program, run, example }: CommandKit): void {
   example(
     program
       .command('rollout')

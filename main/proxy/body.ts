@@ -18,6 +18,24 @@ export function parseJsonBody(bytes: Buffer): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
+/** Whether JSON is nested deeper than `checkDepth` allows; the rough count of brackets, strings and all, comes first. */
+export function isDeep(text: string, value: unknown): boolean {
+  let [depth, deepest] = [0, 0];
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at) | 0x20;
+    // Brackets and braces differ in this bit.
+    if (code === 0x7b) deepest = Math.max(deepest, ++depth);
+    else if (code === 0x7d) depth--;
+  }
+  if (deepest <= MAX_DEPTH || typeof value !== 'object' || value === null) return false;
+  try {
+    checkDepth(value);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
 /** Throws 400. */
 export function checkDepth(root: object): void {
   let level: object[] = [root];

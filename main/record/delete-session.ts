@@ -1,6 +1,7 @@
 /** Deletes a session and collects what only it referred to. */
 import { join } from 'node:path';
 import type { Request } from '../../contract/records.js';
+import { removeRuleTests } from '../guard/rule-tests.js';
 import { removeBackups } from '../store/backup.js';
 import type { Store } from '../store/store.js';
 import { nodeHash } from './message-store.js';
@@ -49,6 +50,7 @@ export function* removeSession(store: Store, sessionId: string): Generator<void,
       else store.session.put({ ...session, requests: left, toolCalls: store.toolCall.count({ where: { sessionId } }) });
       return left === 0 ? 'gone' : 'more';
     });
+    if (state === 'gone') removeRuleTests(store.home, sessionId);
     if (state !== 'more') return state === 'gone';
     yield;
   }

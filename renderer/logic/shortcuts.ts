@@ -2,6 +2,7 @@
 export type Action =
   | 'home'
   | 'sessions'
+  | 'guard'
   | 'runs'
   | 'adapters'
   | 'recording'
@@ -18,6 +19,7 @@ export type Action =
 export const SHORTCUTS: Record<Action, string[]> = {
   home: ['g h', 'Ctrl+1'],
   sessions: ['g s', 'Ctrl+2'],
+  guard: ['g g'],
   runs: ['g r', 'Ctrl+3'],
   adapters: ['g a', 'Ctrl+4'],
   recording: ['g e', 'Ctrl+7'],

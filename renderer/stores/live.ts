@@ -1,6 +1,7 @@
 /** Hands each pushed event to the stores; each takes what concerns it. */
 import { onEvent } from '../bridge/client.js';
 import { onAdaptersEvent } from './adapters.js';
+import { onGuardLogEvent } from './guard-log.js';
 import { onHomeEvent } from './home.js';
 import { onRecordingEvent } from './recording.js';
 import { onRunEvent } from './run.js';
@@ -16,6 +17,7 @@ const LISTENERS = [
   onRunEvent,
   onAdaptersEvent,
   onRecordingEvent,
+  onGuardLogEvent,
 ];
 
 /** Returns the function that ends it. */

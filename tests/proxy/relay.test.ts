@@ -242,6 +242,27 @@ describe('Messages', () => {
     expect(rig.store.request.list({})[0]).toMatchObject({ promptTokens: 5, completionTokens: 7, finish: 'tool_calls' });
   });
 
+  it('leaves calls that the server runs as they are, beside one that it judges', async () => {
+    const searched = block(2, 'weather').map(
+      (event): Json =>
+        event.type === 'content_block_start'
+          ? { ...event, content_block: { type: 'server_tool_use', id: 'srv_1', name: 'web_search', input: {} } }
+          : event,
+    );
+    respond = sending(stream(block(1, 'ls'), searched));
+    expect((await post({ stream: true })).text).toBe(stream(block(1, 'ls'), searched));
+    expect(rig.store.toolCall.list({}).map((call) => call.arguments)).toEqual(['{"command":"ls"}']);
+    respond = sending(stream(block(1, 'evil'), searched));
+    const events = dataOf((await post({ stream: true })).text);
+    expect(events.filter(({ index }) => index === 1)).toEqual(searched.map((event) => ({ ...event, index: 1 })));
+    expect(JSON.stringify(events)).toContain(NOTICE);
+  });
+
+  it('refuses arguments of no call', async () => {
+    respond = sending(stream(block(1, 'ls').slice(1)));
+    expect((await post({ stream: true })).text).toMatch(/event: error\n.*arguments of no call/);
+  });
+
   it('takes one of two calls out and numbers the blocks anew', async () => {
     respond = sending(stream(block(1, 'evil'), block(2, 'pwd')));
     const events = dataOf((await post({ stream: true })).text);

@@ -1,5 +1,6 @@
 /** What an upstream server has answered so far, whichever dialect it speaks. */
 import type { Reasoning } from '../answer.js';
+import { isDeep } from '../body.js';
 import { HttpError } from '../http-error.js';
 import { parseShared } from '../relay/edit.js';
 import type { SampledCall } from '../services.js';
@@ -68,8 +69,9 @@ export const upstreamError = (message: string | undefined): HttpError =>
 /** Throws 502. */
 export function parseEvent<T>(schema: { parse(value: unknown): T }, json: string): T {
   try {
-    return schema.parse(parseShared(json));
-  } catch {
-    throw notAnAnswer();
-  }
+    const value = parseShared(json);
+    // What cannot be written again must not be passed on.
+    if (!isDeep(json, value)) return schema.parse(value);
+  } catch {}
+  throw notAnAnswer();
 }

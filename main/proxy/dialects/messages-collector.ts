@@ -59,6 +59,8 @@ const Event = z.looseObject({
 
 export class MessagesCollector extends Collector {
   readonly #calls: { index: number | null; call: SampledCall }[] = [];
+  /** Blocks of calls that the server runs. */
+  readonly #served = new Set<number | null>();
 
   get toolCalls(): SampledCall[] {
     return this.#calls.map(({ call }) => (call.arguments === '' ? { ...call, arguments: '{}' } : call));
@@ -92,6 +94,8 @@ export class MessagesCollector extends Collector {
     this.say(block.text);
     this.think(block.thinking);
     if (/tool_use$/.test(block.type) && !KNOWN_CALLS.has(block.type)) throw uncheckable(block.type);
+    if (/tool_use$/.test(block.type) && block.type !== 'tool_use') this.#served.add(index);
+    else this.#served.delete(index);
     if (block.type !== 'tool_use') return;
     const whole = typeof block.input === 'object' && block.input !== null && Object.keys(block.input).length > 0;
     const call = { id: block.id ?? '', name: block.name ?? '', arguments: whole ? JSON.stringify(block.input) : '' };
@@ -99,8 +103,10 @@ export class MessagesCollector extends Collector {
   }
 
   #argue(index: number | null, text: string): void {
+    if (this.#served.has(index)) return;
     const open = this.#calls.findLast((one) => index === null || one.index === index) ?? this.#calls.at(-1);
-    if (open) open.call.arguments += text;
+    if (!open) throw uncheckable('arguments of no call');
+    open.call.arguments += text;
   }
 
   #end(reason: string | null | undefined, usage: z.infer<typeof Usage> | null | undefined): void {

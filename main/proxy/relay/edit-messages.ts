@@ -12,6 +12,8 @@ const STOP_REASONS: Record<Edit['finish'], string> = {
   content_filter: 'refusal',
 };
 const isCall = (block: unknown): boolean => record(block).type === 'tool_use';
+/** What a client may know; anything else could be read as something that nobody judged. */
+const KNOWN = /^(?:message_(?:start|delta|stop)|content_block_(?:start|delta|stop)|ping|error)$/;
 const WORDS = new Set(['text', 'thinking', 'redacted_thinking']);
 
 function* textBlock(index: number, text: string): Generator<Json> {
@@ -33,6 +35,8 @@ function* callBlock(index: number, call: SampledCall): Generator<Json> {
 function stream(held: readonly Json[], edit: Edit): Json[] {
   const out: Json[] = [];
   const places = new Map<unknown, number>();
+  /** Calls that the server runs have arguments too, and stay. */
+  const served = new Set<unknown>();
   const indexes = held.flatMap(({ index }) => (typeof index === 'number' ? [index] : []));
   let next = indexes.length > 0 ? Math.min(...indexes) : 0;
   let inCall = false;
@@ -52,10 +56,15 @@ function stream(held: readonly Json[], edit: Edit): Json[] {
     }
     if (event.type === 'content_block_start') {
       inCall = isCall(event.content_block);
+      if (WORDS.has(String(record(event.content_block).type)) || inCall) served.delete(event.index);
+      else served.add(event.index);
       if (!inCall) places.set(event.index, next++);
       else places.delete(event.index);
     }
-    const ofCall = record(event.delta).type === 'input_json_delta' || (inCall && !places.has(event.index));
+    if (!KNOWN.test(String(event.type))) continue;
+    const ofCall =
+      (record(event.delta).type === 'input_json_delta' && !served.has(event.index)) ||
+      (inCall && !places.has(event.index));
     if (String(event.type).startsWith('content_block') && ofCall) continue;
     const place = places.get(event.index);
     out.push(place === undefined ? event : { ...event, index: place });

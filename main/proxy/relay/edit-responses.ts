@@ -99,7 +99,8 @@ function stream(held: readonly Json[], edit: Edit): Json[] {
       isCall(event.item) ||
       type.startsWith('response.function_call_arguments') ||
       (event.output_index !== undefined && calls.has(event.output_index));
-    if (ofCall) continue;
+    // What no client knows could be read as something that nobody judged.
+    if (ofCall || !(PASSES.test(type) || type.startsWith('response.output_item.') || type === 'error')) continue;
     if (typeof event.output_index !== 'number') {
       out.push(event);
       continue;
