@@ -4,6 +4,7 @@
  * against it.
  */
 import { z } from 'zod';
+import { CONNECT_CALLS } from './connect-calls.js';
 import type { ErrorShape } from './errors.js';
 import type { EventMessage } from './events.js';
 import { GUARD_CALLS } from './guard-calls.js';
@@ -58,8 +59,9 @@ export const CALLS = {
     output: z.object({ deployment: Deployment }),
   },
   'adapters.rollback': { input: z.strictObject({ harness: Harness }), output: z.object({ deployment: Deployment }) },
-  ...RECORDING_CALLS,
+  ...CONNECT_CALLS,
   ...GUARD_CALLS,
+  ...RECORDING_CALLS,
 } as const;
 
 export type CallName = keyof typeof CALLS;

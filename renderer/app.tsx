@@ -7,6 +7,7 @@ import { Notices } from './parts/notices.js';
 import { Sidebar } from './parts/sidebar.js';
 import { StatusBar } from './parts/status-bar.js';
 import { AdaptersScreen } from './screens/adapters.js';
+import { ConnectScreen } from './screens/connect.js';
 import { GuardScreen } from './screens/guard.js';
 import { HomeScreen } from './screens/home.js';
 import { RecordingScreen } from './screens/recording.js';
@@ -37,6 +38,8 @@ function Screen() {
       return <RunScreen key={route.id} id={route.id} />;
     case 'adapters':
       return <AdaptersScreen />;
+    case 'connect':
+      return <ConnectScreen />;
     case 'recording':
       return <RecordingScreen />;
   }
@@ -66,6 +69,7 @@ export function App() {
   useAction('guard', () => goTo({ screen: 'guard' }));
   useAction('runs', () => goTo({ screen: 'runs' }));
   useAction('adapters', () => goTo({ screen: 'adapters' }));
+  useAction('connect', () => goTo({ screen: 'connect' }));
   useAction('recording', () => goTo({ screen: 'recording' }));
   useAction('help', () => setHelp(true));
   useAction('next', () => moveRow(1));

@@ -4,6 +4,7 @@ import type { EngineView } from '../contract/views.js';
 import type { ConnectionState } from './bridge/socket-bridge.js';
 import type { Action } from './logic/shortcuts.js';
 import type { Theme } from './stores/theme.js';
+import { connectStrings } from './strings/connect.js';
 import { guardStrings } from './strings/guard.js';
 import { recordingStrings } from './strings/recording.js';
 
@@ -20,6 +21,7 @@ export const S = {
     guard: 'Guard',
     runs: 'Runs',
     adapters: 'Adapters',
+    connect: 'Connect',
     recording: 'Recording',
   },
   loading: 'Reading…',
@@ -66,6 +68,7 @@ export const S = {
       guard: 'Guard',
       runs: 'Runs',
       adapters: 'Adapters',
+      connect: 'Connect',
       recording: 'Recording',
       search: 'Search',
       next: 'Next row or step',
@@ -320,6 +323,7 @@ export const S = {
       `${title}: ${plural(points, 'point', 'points')}, newest ${last}.`,
     setup: 'Configuration',
   },
+  connect: connectStrings,
   adapters: {
     title: 'Adapters',
     serving: 'Answering now',

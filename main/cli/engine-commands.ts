@@ -1,9 +1,9 @@
 /** `tackroom engine …`. */
 import type { Command } from 'commander';
-import type { Body, CommandKit } from './command-kit.js';
 import type { CommandIo } from './io.js';
+import { type Body, example, run } from './run-command.js';
 
-export function addEngineCommands({ program, run, example }: CommandKit): void {
+export function addEngineCommands(program: Command): void {
   const engine = program.command('engine').description('the native engine alone');
   const withModel = (command: Command): Command =>
     command

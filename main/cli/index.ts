@@ -3,13 +3,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { packageRoot } from '../../native/addon.js';
-import type { Body, CommandKit } from './command-kit.js';
 import { addEngineCommands } from './engine-commands.js';
 import { addGuardCommands } from './guard-commands.js';
 import { type CommandIo, printError } from './io.js';
 import { addModelsCommands } from './models-commands.js';
 import { addRecordingCommands } from './recording-commands.js';
-import { example, first, io, run } from './run-command.js';
+import { type Body, example, first, io, run } from './run-command.js';
 import { addSessionsCommands } from './sessions-commands.js';
 import { addTrainingCommands } from './training-commands.js';
 
@@ -20,8 +19,6 @@ const program = new Command('tackroom')
   .option('--home <dir>', 'folder of all state (or TACKROOM_HOME)')
   .exitOverride()
   .showHelpAfterError('(tackroom --help shows all commands)');
-
-const kit: CommandKit = { program, version, run, example };
 
 example(
   program
@@ -48,6 +45,7 @@ example(
     .option('--context-memory <size>', 'for contexts, such as 2GiB (default: by what is free)')
     .option('--open', 'open the window', false)
     .option('--no-open', 'do not open the window')
+    .option('--gateway-only', 'no window, and the engine only when somebody needs it')
     .option('--json', 'print one JSON line when ready'),
   'tackroom serve --open',
 ).action(run(async () => (await import('./serve.js')).serveCommand));
@@ -75,8 +73,16 @@ example(
   'tackroom disconnect pi --dry-run',
 ).action(run(async () => (await connectModule()).disconnectHarness, ['harness']));
 
-addSessionsCommands(kit);
-addRecordingCommands(kit);
+example(
+  program
+    .command('login-item <what>')
+    .description('on, off or status: start the gateway alone at login')
+    .option('--json'),
+  'tackroom login-item on',
+).action(run(async () => (await import('./login-item.js')).loginItemCommand, ['what']));
+
+addSessionsCommands(program);
+addRecordingCommands(program);
 
 example(
   program
@@ -97,7 +103,7 @@ example(
   }, ['file']),
 );
 
-addGuardCommands(kit);
+addGuardCommands(program, version);
 
 const envs = program.command('envs').description('verifiable tasks');
 const envsModule = () => import('../envs/cli.js');
@@ -122,22 +128,50 @@ envs
   .option('--json')
   .action(run(async () => (await import('./tasks.js')).tasksListCommand));
 
-addTrainingCommands(kit);
+addTrainingCommands(program);
 
 example(
   program
-    .command('route [harness]')
-    .description('which model server answers a harness; without --to it shows')
-    .option('--to <url>', 'base URL of a server, with /v1, or "engine"')
+    .command('route [harness] [server]')
+    .description('which model server answers a harness; without a server it shows')
+    .option('--to <url>', 'the same as SERVER: base URL, with /v1, or "engine"')
     .option('--model <id>', "the server's own name of the model")
     .option('--api <name>', 'chat, responses or messages: the only one it speaks; others are translated')
+    .option('--key-stdin', "read the server's key from stdin, or ask for it, and keep it in the vault")
     .option('--key-env <name>', "environment variable of the gateway that holds the server's key")
+    .option('--forget', 'the server and its key, for good; without a harness: all of them')
     .option('--json'),
   'tackroom route pi --to http://127.0.0.1:8080/v1 --model qwen3:8b',
-).action(run(async () => (await import('./route.js')).routeCommand, ['harness']));
+).action(run(async () => (await import('./route.js')).routeCommand, ['harness', 'server']));
 
-addModelsCommands(kit);
-addEngineCommands(kit);
+const vault = program.command('vault').description('keys of model servers, encrypted on this disk');
+const vaultModule = () => import('./vault.js');
+vault
+  .command('status')
+  .description('what protects it, and how to change that')
+  .option('--json')
+  .action(run(async () => (await vaultModule()).vaultStatusCommand));
+example(
+  vault.command('protect <how>').description('key-file, or passphrase: read from stdin, or asked for'),
+  'tackroom vault protect passphrase',
+).action(run(async () => (await vaultModule()).vaultProtectCommand, ['how']));
+vault
+  .command('list')
+  .description('names, no values')
+  .option('--json')
+  .action(run(async () => (await vaultModule()).vaultListCommand));
+vault
+  .command('delete <name>')
+  .description('for good')
+  .action(run(async () => (await vaultModule()).vaultDeleteCommand, ['name']));
+vault
+  .command('wipe')
+  .description('everything in it, for good, also where nobody can open it any more')
+  .requiredOption('--yes', 'it is meant')
+  .action(run(async () => (await vaultModule()).vaultWipeCommand));
+
+addModelsCommands(program);
+addEngineCommands(program);
 
 try {
   await program.parseAsync();

@@ -1,7 +1,8 @@
 /** `tackroom models …`. */
-import type { CommandKit } from './command-kit.js';
+import type { Command } from 'commander';
+import { example, run } from './run-command.js';
 
-export function addModelsCommands({ program, run, example }: CommandKit): void {
+export function addModelsCommands(program: Command): void {
   const models = program.command('models').description('base models');
   const modelsModule = () => import('./models.js');
   models

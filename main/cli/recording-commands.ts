@@ -1,7 +1,8 @@
 /** `tackroom recording`. */
-import { type CommandKit, collect } from './command-kit.js';
+import type { Command } from 'commander';
+import { collect, example, run } from './run-command.js';
 
-export function addRecordingCommands({ program, run, example }: CommandKit): void {
+export function addRecordingCommands(program: Command): void {
   example(
     program
       .command('recording')

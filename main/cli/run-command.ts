@@ -1,6 +1,5 @@
 /** What every command of the line shares: its streams, Ctrl-C, and how a body becomes an exit code. */
 import type { Command } from 'commander';
-import type { Body } from './command-kit.js';
 import { type CommandIo, printError } from './io.js';
 
 const controller = new AbortController();
@@ -30,6 +29,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.stderr.on('error', () => undefined);
 
 /** Runs a command body with the options of its whole chain; sets the exit code. */
+export type Body = (options: never, io: CommandIo) => Promise<number>;
 export const run =
   (load: () => Promise<Body>, positional: string[] = []) =>
   async (...args: unknown[]): Promise<void> => {
@@ -52,3 +52,6 @@ export const first =
     body((options as Record<string, unknown>)[name] as P, options as O, commandIo);
 export const example = (command: Command, text: string): Command =>
   command.addHelpText('after', `\nExample:\n  ${text}`);
+
+/** An option that may be given again; unlike a list it does not swallow what follows. */
+export const collect = (value: string, before: string[] = []): string[] => [...before, value];

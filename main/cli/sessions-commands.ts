@@ -1,7 +1,8 @@
 /** `tackroom sessions …`. */
-import type { CommandKit } from './command-kit.js';
+import type { Command } from 'commander';
+import { example, run } from './run-command.js';
 
-export function addSessionsCommands({ program, run, example }: CommandKit): void {
+export function addSessionsCommands(program: Command): void {
   const sessions = program.command('sessions').description('recorded sessions');
   const sessionsModule = () => import('./sessions.js');
   sessions

@@ -1,7 +1,8 @@
 /** `tackroom rollout`, `train`, `eval` and `adapters`. */
-import type { CommandKit } from './command-kit.js';
+import type { Command } from 'commander';
+import { example, run } from './run-command.js';
 
-export function addTrainingCommands({ program, run, example }: CommandKit): void {
+export function addTrainingCommands(program: Command): void {
   example(
     program
       .command('rollout')

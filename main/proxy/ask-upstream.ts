@@ -159,7 +159,7 @@ async function send(
 ): Promise<Dispatcher.ResponseData> {
   const response = await (asked.sent?.response ??
     post(asked, spoken, await translated(asked, spoken.api), deadlines, signal));
-  return response.statusCode === 200 ? response : refused(response);
+  return response.statusCode === 200 ? response : refused(response, asked.upstream.apiKey);
 }
 
 async function translated(

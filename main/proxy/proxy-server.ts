@@ -1,7 +1,7 @@
 /** HTTP in front of exchanges: who asks is decided by the address that was reached. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { newId } from '../store/ids.js';
-import { checkLocal, checkToken, type Route, routeOf } from './access.js';
+import { checkToken, NotAdmitted, type Route, routeOf } from './access.js';
 import { sendAsItComes } from './ask-upstream.js';
 import { parseJsonBody } from './body.js';
 import { type Caller, userCaller } from './caller.js';
@@ -26,6 +26,9 @@ const KEEP_ALIVE_MS = 75_000;
 /** Says who asks on `route`; throws HttpError. */
 export type Identify = (request: IncomingMessage, route: Route) => Caller;
 
+/** Where a request may come from, whatever it asks; throws NotAdmitted. */
+export type Admit = (request: IncomingMessage) => void;
+
 export class ProxyServer {
   readonly http: Server;
   readonly #running = new Map<Promise<void>, Caller>();
@@ -34,6 +37,7 @@ export class ProxyServer {
   constructor(
     private readonly services: ProxyServices,
     private readonly identify: Identify,
+    private readonly admit: Admit = () => undefined,
   ) {
     this.http = createServer(
       { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
@@ -59,6 +63,7 @@ export class ProxyServer {
     // A client that went away is noticed by whoever writes next.
     response.on('error', () => undefined);
     try {
+      this.admit(request);
       const route = routeOf(request);
       if (route.endpoint === 'responses' || route.endpoint === 'messages') dialect = DIALECTS[route.endpoint];
       else if (route.endpoint === 'count') dialect = DIALECTS.messages;
@@ -72,6 +77,7 @@ export class ProxyServer {
       await work.finally(() => this.#running.delete(work));
     } catch (error) {
       request.resume();
+      if (error instanceof NotAdmitted) this.services.onRefused(request, error.why);
       dialect.sendError(response, toHttpError(error));
       // Half an answer must not look like one that goes on.
       if (!response.writableEnded) response.destroy();
@@ -152,7 +158,6 @@ export class ProxyServer {
 /** The loopback port: the user's own harnesses, with the token of this install. */
 export function identifyUser(services: ProxyServices): Identify {
   return (request, route) => {
-    checkLocal(request);
     checkToken(request, route, services.token);
     return userCaller(
       route.harness,

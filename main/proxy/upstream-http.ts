@@ -69,8 +69,14 @@ export async function sendUpstream(
   }
 }
 
-/** An answer that is not 200, as it came. Never returns. */
-export async function refused(response: Dispatcher.ResponseData): Promise<never> {
+/** Servers that refuse a key like to repeat it. Bytes for bytes: what surrounds it may be no text. */
+function withoutKey(body: Buffer, key: string | null): Buffer {
+  if (key === null || !body.includes(key)) return body;
+  return Buffer.from(body.toString('latin1').replaceAll(key, '[key]'), 'latin1');
+}
+
+/** An answer that is not 200, as it came but for our key. Never returns. */
+export async function refused(response: Dispatcher.ResponseData, key: string | null): Promise<never> {
   const status = response.statusCode;
   const message = `The upstream server answered with status ${status}.`;
   let body: Buffer;
@@ -82,7 +88,7 @@ export async function refused(response: Dispatcher.ResponseData): Promise<never>
   const retryAfter = response.headers['retry-after'];
   if (status < 400) throw new HttpError(502, 'UPSTREAM', message);
   throw new HttpError(status, 'UPSTREAM', message, {
-    body,
+    body: withoutKey(body, key),
     contentType: String(response.headers['content-type'] ?? 'application/json'),
     ...(typeof retryAfter === 'string' && { retryAfter }),
   });

@@ -94,6 +94,7 @@ function removeRest(store: Store, sessionId: string): void {
     .all(sessionId) as string[];
   db.prepare('DELETE FROM session_place WHERE sessionId = ?').run(sessionId);
   store.session.delete(sessionId);
+  removeRuleTests(store.home, sessionId);
   collectNodes(store, tails);
 }
 

@@ -5,6 +5,7 @@ import { TackroomError } from '../../contract/errors.js';
 import type { EngineCalls, EngineMethod } from '../engine/protocol.js';
 import type { GatewayCalls, GatewayMethod } from '../proxy/protocol.js';
 import { openStore, type Store } from '../store/store.js';
+import { Vault } from '../vault/vault.js';
 import { lockHome } from './home-lock.js';
 import { engineSocketName, gatewaySocketName, removeLeftovers } from './leftovers.js';
 import { type HomePaths, openHome, serviceEntry } from './paths.js';
@@ -20,6 +21,10 @@ export interface ServicesOptions {
   /** Memory for keys and values; default: by what is free. */
   kvBytes?: number;
   spawn?: SpawnService;
+  /** Opened here, it is handed over to the gateway whenever that one starts. Default: what the home's key file opens. */
+  vault?: Vault;
+  /** Default: now. `later`: when `startEngine` is called. */
+  engine?: 'now' | 'later';
   onRestart?: (service: 'engine' | 'gateway', exit: ServiceExit) => void;
   onLog?: (service: 'engine' | 'gateway', line: string) => void;
 }
@@ -41,9 +46,16 @@ export interface Services {
   ): Promise<GatewayCalls[M]['result']>;
   /** Port the gateway listens on. */
   readonly port: number;
+  vault: Vault;
+  /** After the vault was opened in this process: opens it in the gateway too. */
+  unlockGateway(): Promise<void>;
+  /** Nothing happens where it runs already. Errors: those of its start. */
+  startEngine(): Promise<void>;
   pids(): { engine: number | undefined; gateway: number | undefined };
   stop(): Promise<void>;
 }
+
+const UNLOCK_DEADLINE_MS = 10_000;
 
 /**
  * Starts both processes and waits until they are ready. Errors: BUSY when another process runs the app on this home; those of
@@ -66,6 +78,7 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     name: 'engine' | 'gateway',
     entry: string,
     args: string[],
+    onReady?: () => void,
   ): Supervisor<Ready> =>
     new Supervisor<Ready>({
       name,
@@ -73,6 +86,7 @@ export async function startServices(options: ServicesOptions): Promise<Services>
       args,
       spawn: options.spawn,
       readyTimeoutMs: 60_000,
+      onReady,
       onRestart: (exit) => options.onRestart?.(name, exit),
       onLog: (line) => options.onLog?.(name, line),
       onGiveUp: ({ message, code, hint }) =>
@@ -99,23 +113,33 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     '--port',
     String(port),
   ];
+  const engineClient = new RpcClient(engineSocket, 'engine', 30_000);
+  const gatewayClient = new RpcClient(gatewaySocket, 'gateway', 30_000);
+  const vault = options.vault ?? new Vault(options.home);
+  const unlockGateway = async (): Promise<void> => {
+    const key = vault.handOver()?.toString('base64');
+    if (key !== undefined) await gatewayClient.call('vault.unlock', { key }, { timeoutMs: UNLOCK_DEADLINE_MS });
+  };
   const gatewayService = supervise<{ port: number }>(
     'gateway',
     serviceEntry('proxy/entry.js'),
     gatewayArgs(options.port),
+    () =>
+      void unlockGateway().catch((error: Error) =>
+        process.stderr.write(`The gateway cannot use the keys of servers: ${error.message}\n`),
+      ),
   );
   let port: number;
   try {
-    await engineService.start();
+    if (options.engine !== 'later') await engineService.start();
     port = (await gatewayService.start()).port;
   } catch (error) {
+    gatewayClient.close();
     await Promise.allSettled([engineService.stop(), gatewayService.stop()]);
     store.close();
     lock.release();
     throw error;
   }
-  const engineClient = new RpcClient(engineSocket, 'engine', 30_000);
-  const gatewayClient = new RpcClient(gatewaySocket, 'gateway', 30_000);
   return {
     paths,
     store,
@@ -125,6 +149,11 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     gateway: (method, params, callOptions) => gatewayClient.call(method, params, callOptions),
     get port() {
       return port;
+    },
+    vault,
+    unlockGateway,
+    async startEngine() {
+      await engineService.start();
     },
     pids: () => ({ engine: engineService.pid, gateway: gatewayService.pid }),
     async stop() {

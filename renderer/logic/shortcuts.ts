@@ -5,6 +5,7 @@ export type Action =
   | 'guard'
   | 'runs'
   | 'adapters'
+  | 'connect'
   | 'recording'
   | 'help'
   | 'search'
@@ -19,9 +20,10 @@ export type Action =
 export const SHORTCUTS: Record<Action, string[]> = {
   home: ['g h', 'Ctrl+1'],
   sessions: ['g s', 'Ctrl+2'],
-  guard: ['g g'],
-  runs: ['g r', 'Ctrl+3'],
-  adapters: ['g a', 'Ctrl+4'],
+  guard: ['g g', 'Ctrl+3'],
+  runs: ['g r', 'Ctrl+4'],
+  adapters: ['g a', 'Ctrl+5'],
+  connect: ['g c', 'Ctrl+6'],
   recording: ['g e', 'Ctrl+7'],
   search: ['/'],
   next: ['j'],

@@ -6,6 +6,7 @@ import { useTheme } from '../stores/theme.js';
 import { S } from '../strings.js';
 import {
   AdaptersIcon,
+  ConnectIcon,
   GuardIcon,
   HomeIcon,
   KeyboardIcon,
@@ -17,13 +18,14 @@ import {
 } from './icons.js';
 import { Link } from './link.js';
 
-type Top = 'home' | 'sessions' | 'guard' | 'runs' | 'adapters' | 'recording';
+type Top = 'home' | 'sessions' | 'guard' | 'runs' | 'adapters' | 'connect' | 'recording';
 const TOP: { screen: Top; icon: ReactNode }[] = [
   { screen: 'home', icon: <HomeIcon /> },
   { screen: 'sessions', icon: <SessionsIcon /> },
   { screen: 'guard', icon: <GuardIcon /> },
   { screen: 'runs', icon: <RunsIcon /> },
   { screen: 'adapters', icon: <AdaptersIcon /> },
+  { screen: 'connect', icon: <ConnectIcon /> },
   { screen: 'recording', icon: <RecordingIcon /> },
 ];
 

@@ -1,6 +1,7 @@
 /** Hands each pushed event to the stores; each takes what concerns it. */
 import { onEvent } from '../bridge/client.js';
 import { onAdaptersEvent } from './adapters.js';
+import { onConnectEvent } from './connect.js';
 import { onGuardLogEvent } from './guard-log.js';
 import { onHomeEvent } from './home.js';
 import { onRecordingEvent } from './recording.js';
@@ -16,8 +17,9 @@ const LISTENERS = [
   onRunListEvent,
   onRunEvent,
   onAdaptersEvent,
-  onRecordingEvent,
+  onConnectEvent,
   onGuardLogEvent,
+  onRecordingEvent,
 ];
 
 /** Returns the function that ends it. */

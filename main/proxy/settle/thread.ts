@@ -16,8 +16,8 @@ const port = parentPort!;
 const { home, engine } = workerData as { home: string; engine: string };
 const store = openStore(home);
 const judge = judgeOnEngine(engine);
-const upkeep = new UpkeepWorker(home);
 const guard = new LiveGuard(store, judge.ask);
+const upkeep = new UpkeepWorker(home);
 const settler = new DirectSettler(new Recorder(store), guard, (message) => upkeep.tell(message));
 
 const say = (message: FromThread): void => port.postMessage(message);
