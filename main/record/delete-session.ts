@@ -50,7 +50,6 @@ export function* removeSession(store: Store, sessionId: string): Generator<void,
       else store.session.put({ ...session, requests: left, toolCalls: store.toolCall.count({ where: { sessionId } }) });
       return left === 0 ? 'gone' : 'more';
     });
-    if (state === 'gone') removeRuleTests(store.home, sessionId);
     if (state !== 'more') return state === 'gone';
     yield;
   }
