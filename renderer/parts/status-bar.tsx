@@ -18,6 +18,7 @@ export function StatusBar() {
         <i className={`dot dot-${CONNECTION_TONE[connection]}`} />
         {S.connection[connection]}
       </span>
+      <RecordingStatus />
       {home && (
         <>
           <span className="status-item">
@@ -44,7 +45,6 @@ export function StatusBar() {
           )}
         </>
       )}
-      <RecordingStatus />
     </footer>
   );
 }

@@ -27,7 +27,7 @@ export function RecordingScreen() {
           <StoredPanel state={state} />
           <ExcludedPanel state={state} />
           <LimitsPanel key={`${state.settings.maxAgeDays} ${state.settings.maxBytes}`} settings={state.settings} />
-          <Panel title={S.recording.workspace}>
+          <Panel title={S.recording.workspace} className="recording-wide">
             <label className="recording-consent">
               <input
                 type="checkbox"

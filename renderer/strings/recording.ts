@@ -29,11 +29,11 @@ export const recordingStrings = {
     `${plural(n, 'session', 'sessions')} there ${n === 1 ? 'was' : 'were'} recorded before and ${n === 1 ? 'stays' : 'stay'} until deleted.`,
   limits: 'Limits',
   limitsText:
-    'The oldest sessions beyond a limit are deleted for good, within a minute and then every hour. Sessions that a task was made from stay.',
+    'The oldest sessions beyond a limit are deleted for good, within a minute and then every hour. Sessions that a task was made from stay. An empty field sets no limit.',
   age: 'Delete after',
-  ageHint: 'Days since the last request; empty keeps them',
+  ageHint: 'days without a request',
   size: 'Delete beyond',
-  sizeHint: 'MiB of the whole store; empty sets no limit',
+  sizeHint: 'MiB in the whole store',
   apply: 'Apply limits',
   applyTitle: 'Delete what is beyond these limits?',
   applyText: (days: number | null, size: string | null) =>
@@ -58,6 +58,6 @@ export const recordingStrings = {
   sweep: 'Last sweep',
   noSweep: 'none yet',
   swept: (removed: number, freed: string, at: string) =>
-    `${plural(removed, 'session', 'sessions')} deleted, ${freed} freed, ${at}`,
+    `${at}: ${plural(removed, 'session', 'sessions')} deleted, ${freed} freed`,
   keptForTasks: 'Kept for tasks',
 } as const;

@@ -95,7 +95,7 @@ describe('routes', () => {
           expect(parseRoute(routeHref(route))).toEqual(route);
       }),
     );
-    for (const screen of ['home', 'sessions', 'runs', 'adapters'] as const)
+    for (const screen of ['home', 'sessions', 'runs', 'adapters', 'recording'] as const)
       expect(parseRoute(routeHref({ screen }))).toEqual({ screen });
   });
 
