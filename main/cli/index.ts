@@ -342,7 +342,7 @@ example(
     .option('--key-env <name>', "environment variable of the gateway that holds the server's key")
     .option('--forget', 'the server and its key, for good; without a harness: all of them')
     .option('--json'),
-  'tackroom route pi --to http://127.0.0.1:8080/v1 --model qwen3:8b',
+  'tackroom route pi http://127.0.0.1:8080/v1 --model qwen3:8b',
 ).action(run(async () => (await import('./route.js')).routeCommand, ['harness', 'server']));
 
 const vault = program.command('vault').description('keys of model servers, encrypted on this disk');
