@@ -7,6 +7,8 @@ import { z } from 'zod';
 import { CONNECT_CALLS } from './connect-calls.js';
 import type { ErrorShape } from './errors.js';
 import type { EventMessage } from './events.js';
+import { GUARD_CALLS } from './guard-calls.js';
+import { RECORDING_CALLS } from './recording-calls.js';
 import { Deployment, Harness, Origin, Rollout, Run, Session } from './records.js';
 import { TranscriptStep } from './transcript.js';
 import { AdapterView, DeploymentView, HomeState, RunDetail, RunSummary } from './views.js';
@@ -58,6 +60,8 @@ export const CALLS = {
   },
   'adapters.rollback': { input: z.strictObject({ harness: Harness }), output: z.object({ deployment: Deployment }) },
   ...CONNECT_CALLS,
+  ...GUARD_CALLS,
+  ...RECORDING_CALLS,
 } as const;
 
 export type CallName = keyof typeof CALLS;

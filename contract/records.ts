@@ -44,6 +44,8 @@ export const Session = z.object({
   requests: count,
   toolCalls: count,
   blocked: count,
+  /** Working directory that the harness's prompt named. Imported sessions have theirs in `source`. */
+  cwd: z.string().optional(),
   /** Of imported sessions. */
   source: SessionSource.optional(),
 });
@@ -77,6 +79,8 @@ export const Request = z.object({
   durationMs: z.number(),
   /** True: the answer was made by the proxy (a spent budget), not sampled; never trained on. */
   synthetic: z.boolean(),
+  /** The id that another server gave its answer; absent: it gave none, or the engine answered. */
+  responseId: z.string().max(200).optional(),
 });
 export type Request = z.infer<typeof Request>;
 
@@ -109,6 +113,8 @@ export const Verdict = z.object({
   severity: z.enum(['info', 'low', 'medium', 'high', 'critical']),
   reason: z.string(),
   ms: z.number(),
+  /** The call that the harness got in place of a blocked one; absent: the notice stood as text. */
+  served: z.object({ name: z.string(), arguments: z.string() }).optional(),
 });
 export type Verdict = z.infer<typeof Verdict>;
 

@@ -8,13 +8,16 @@ import { Sidebar } from './parts/sidebar.js';
 import { StatusBar } from './parts/status-bar.js';
 import { AdaptersScreen } from './screens/adapters.js';
 import { ConnectScreen } from './screens/connect.js';
+import { GuardScreen } from './screens/guard.js';
 import { HomeScreen } from './screens/home.js';
+import { RecordingScreen } from './screens/recording.js';
 import { RunScreen } from './screens/run.js';
 import { RunsScreen } from './screens/runs.js';
 import { SessionScreen } from './screens/session.js';
 import { SessionsScreen } from './screens/sessions.js';
 import { useConnection } from './stores/connection.js';
 import { useHome } from './stores/home.js';
+import { watchRecording } from './stores/recording.js';
 import { goTo, useRoute } from './stores/route.js';
 import { S } from './strings.js';
 
@@ -26,7 +29,9 @@ function Screen() {
     case 'sessions':
       return <SessionsScreen />;
     case 'session':
-      return <SessionScreen key={route.id} id={route.id} />;
+      return <SessionScreen key={route.id} id={route.id} request={route.request} />;
+    case 'guard':
+      return <GuardScreen />;
     case 'runs':
       return <RunsScreen />;
     case 'run':
@@ -35,6 +40,8 @@ function Screen() {
       return <AdaptersScreen />;
     case 'connect':
       return <ConnectScreen />;
+    case 'recording':
+      return <RecordingScreen />;
   }
 }
 
@@ -54,13 +61,16 @@ export function App() {
   const route = useRoute((state) => state.route);
   useEffect(listenToKeys, []);
   useEffect(() => void useHome.getState().load(), []);
+  useEffect(watchRecording, []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new screen starts at its top
   useEffect(() => void main.current?.scrollTo(0, 0), [route]);
   useAction('home', () => goTo({ screen: 'home' }));
   useAction('sessions', () => goTo({ screen: 'sessions' }));
+  useAction('guard', () => goTo({ screen: 'guard' }));
   useAction('runs', () => goTo({ screen: 'runs' }));
   useAction('adapters', () => goTo({ screen: 'adapters' }));
   useAction('connect', () => goTo({ screen: 'connect' }));
+  useAction('recording', () => goTo({ screen: 'recording' }));
   useAction('help', () => setHelp(true));
   useAction('next', () => moveRow(1));
   useAction('previous', () => moveRow(-1));

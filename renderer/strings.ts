@@ -5,6 +5,8 @@ import type { ConnectionState } from './bridge/socket-bridge.js';
 import type { Action } from './logic/shortcuts.js';
 import type { Theme } from './stores/theme.js';
 import { connectStrings } from './strings/connect.js';
+import { guardStrings } from './strings/guard.js';
+import { recordingStrings } from './strings/recording.js';
 
 const plural = (n: number, one: string, many: string): string => `${n.toLocaleString()} ${n === 1 ? one : many}`;
 
@@ -12,7 +14,16 @@ export const S = {
   app: 'Tackroom',
   skip: 'Skip to content',
   navigation: 'Screens',
-  screens: { home: 'Home', sessions: 'Sessions', runs: 'Runs', adapters: 'Adapters', connect: 'Connect' },
+  guard: guardStrings,
+  screens: {
+    home: 'Home',
+    sessions: 'Sessions',
+    guard: 'Guard',
+    runs: 'Runs',
+    adapters: 'Adapters',
+    connect: 'Connect',
+    recording: 'Recording',
+  },
   loading: 'Reading…',
   retry: 'Try again',
   close: 'Close',
@@ -54,9 +65,11 @@ export const S = {
     actions: {
       home: 'Home',
       sessions: 'Sessions',
+      guard: 'Guard',
       runs: 'Runs',
       adapters: 'Adapters',
       connect: 'Connect',
+      recording: 'Recording',
       search: 'Search',
       next: 'Next row or step',
       previous: 'Previous row or step',
@@ -345,4 +358,5 @@ export const S = {
     emptyText: 'Runs write adapters. You can also bring a folder that PEFT wrote:',
     importCommand: 'tackroom adapters import PATH',
   },
+  recording: recordingStrings,
 } as const;

@@ -4,15 +4,16 @@ import { resolve } from 'node:path';
 import { TackroomError } from '../../contract/errors.js';
 import { Recorder } from '../record/recorder.js';
 import type { Transcript, TranscriptStep } from '../record/transcript.js';
+import { workspaceOf } from '../record/workspace/workspace-store.js';
 import { sessionsContaining } from '../store/search.js';
 import type { Store } from '../store/store.js';
 import { exportSession } from '../trajectory/export-session.js';
 import { type GlobalOptions, withStore } from './context.js';
 import type { CommandIo } from './io.js';
 import { wholeNumber } from './numbers.js';
-import { table } from './table.js';
-
-const day = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
+import { printable } from './printable.js';
+import { minuteText, table } from './table.js';
+import { workspaceText } from './workspace-text.js';
 
 export async function sessionsListCommand(
   options: GlobalOptions & { json?: boolean; limit: string },
@@ -34,7 +35,7 @@ function printSessions(io: CommandIo, sessions: ReturnType<Store['session']['lis
         ['id', 'last request', 'harness', 'origin', 'requests', 'calls', 'blocked', 'title'],
         sessions.map((s) => [
           s.id,
-          day(s.updatedAt),
+          minuteText(s.updatedAt),
           s.source?.harness ?? s.harness,
           s.origin,
           s.requests,
@@ -59,10 +60,12 @@ export async function sessionsShowCommand(
 ): Promise<number> {
   return withStore(options, (store) => {
     const transcript = mustFind(store, options.id);
+    const workspace = workspaceOf(store, options.id);
     if (options.json) {
-      io.stdout.write(`${JSON.stringify(transcript)}\n`);
+      io.stdout.write(`${JSON.stringify({ ...transcript, ...(workspace && { workspace }) })}\n`);
       return 0;
     }
+    if (workspace) io.stdout.write(printable(workspaceText(workspace)));
     for (const step of transcript.steps) {
       if (step.kind === 'rewrite')
         io.stdout.write(`--- the harness replaced its history, ${step.kept} messages kept\n`);
@@ -86,10 +89,6 @@ function headOf(step: Exclude<TranscriptStep, { kind: 'assistant' | 'rewrite' }>
   if (typeof step.exitCode === 'number') return `tool (exit code ${step.exitCode})`;
   return step.isError ? 'tool (failed)' : 'tool';
 }
-
-/** Control characters of recorded text must not reach the terminal. */
-const printable = (text: string): string =>
-  text.replace(/[^\P{Cc}\n\t]/gu, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`);
 
 export async function sessionsSearchCommand(
   options: GlobalOptions & { text: string; json?: boolean },

@@ -90,7 +90,7 @@ export async function askUpstream(
     Object.assign(original, { calls: collector.toolCalls, finish: collector.finish, irregular: collector.irregular });
   // hermes loses the result of a call whose id came before in the conversation.
   const toolCalls = withIds(collector.toolCalls, new Set((await asked.opening).callIds));
-  const { content, reasoning, promptTokens, completionTokens, cachedTokens } = collector;
+  const { content, reasoning, promptTokens, completionTokens, cachedTokens, responseId } = collector;
   return {
     content,
     reasoning,
@@ -103,6 +103,7 @@ export async function askUpstream(
     firstTokenMs,
     adapterHash: null,
     synthetic: false,
+    ...(responseId !== null && { responseId }),
   };
 }
 

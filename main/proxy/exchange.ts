@@ -15,6 +15,7 @@ import { failureText, type HttpError, toHttpError } from './http-error.js';
 import { DocumentRelay, passedHeaders, StreamRelay } from './relay/relay.js';
 import type { CallVerdict, ProxyServices } from './services.js';
 import { harnessSessionId } from './session-header.js';
+import { checkInTime } from './settle/check-in-time.js';
 import type { Entry, Opened } from './settle/settler.js';
 
 /** A request as it came; the settler holds its conversation under `id`. */
@@ -32,7 +33,8 @@ export interface Asked {
 }
 
 interface Committed {
-  request: Request;
+  /** null: the user's settings leave it out. */
+  request: Request | null;
   answer: Answer;
   served: Served;
 }
@@ -187,8 +189,10 @@ export class Exchange {
 
   async #check(answer: Answer): Promise<CallVerdict[]> {
     if (answer.toolCalls.length === 0) return [];
-    const { harness, profile } = this.caller;
-    return this.services.settler.check(this.asked.id, { harness, profile, toolCalls: answer.toolCalls });
+    const { harness, profile, hint } = this.caller;
+    const { settler, deadlines } = this.services;
+    const input = { harness, origin: hint.origin, profile, toolCalls: answer.toolCalls };
+    return checkInTime(settler, this.asked.id, input, deadlines.guardMs);
   }
 
   #success(answer: Answer, verdicts: readonly CallVerdict[]): Entry {
@@ -208,13 +212,14 @@ export class Exchange {
       error: null,
       firstTokenMs: answer.firstTokenMs,
       synthetic: answer.synthetic,
+      ...(answer.responseId !== undefined && { responseId: answer.responseId }),
       toolCalls: answer.toolCalls.map(({ id, name, arguments: text }) => ({
         callId: id,
         name,
         arguments: text,
         verdict: worst(id),
       })),
-      verdicts: verdicts.map(({ toolCallId, verdict, stage, rule, severity, reason, ms }) => ({
+      verdicts: verdicts.map(({ toolCallId, verdict, stage, rule, severity, reason, ms, instead }) => ({
         callId: toolCallId,
         verdict,
         stage,
@@ -222,6 +227,7 @@ export class Exchange {
         severity,
         reason,
         ms,
+        ...(instead && { served: { name: instead.name, arguments: instead.arguments } }),
       })),
     };
   }
@@ -269,7 +275,8 @@ export class Exchange {
     };
   }
 
-  #tell(request: Request, answer: Answer | null, served: Served | null, error: string | null): void {
+  #tell(request: Request | null, answer: Answer | null, served: Served | null, error: string | null): void {
+    if (request === null) return;
     this.caller.done({
       requestId: request.id,
       sessionId: request.sessionId,

@@ -97,14 +97,14 @@ export class ProxyServer {
     const asker = `${caller.hint.workerKey ?? caller.harness}\n${harnessSessionId(http, { cacheKey: null }) ?? ''}`;
     const sent = await this.#sendEarly(http, response, caller, dialect, { body, query });
     if (sent !== null) {
-      const opening = body.whole.then((bytes) => settler.open(id, dialect.api, bytes, asker));
+      const opening = body.whole.then((bytes) => settler.open(id, dialect.api, bytes, asker, caller.hint.origin));
       return { id, dialect, bytes: body.whole, query, opening, chat: null, sent };
     }
     const bytes = await body.whole;
     const chat = dialect.parse(parseJsonBody(bytes));
     this.#breaker.check(`${asker}\n${chat.cacheKey ?? ''}`, chat);
     // What it says is known here; should it fail there, recording fails by name.
-    settler.open(id, dialect.api, bytes, null).catch(() => undefined);
+    settler.open(id, dialect.api, bytes, null, caller.hint.origin).catch(() => undefined);
     return { id, dialect, bytes: body.whole, query, opening: Promise.resolve(openedOf(chat)), chat, sent: null };
   }
 

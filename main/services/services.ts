@@ -6,6 +6,7 @@ import type { EngineCalls, EngineMethod } from '../engine/protocol.js';
 import type { GatewayCalls, GatewayMethod } from '../proxy/protocol.js';
 import { openStore, type Store } from '../store/store.js';
 import { Vault } from '../vault/vault.js';
+import { lockHome } from './home-lock.js';
 import { engineSocketName, gatewaySocketName, removeLeftovers } from './leftovers.js';
 import { type HomePaths, openHome, serviceEntry } from './paths.js';
 import { type CallOptions, RpcClient } from './rpc.js';
@@ -56,11 +57,21 @@ export interface Services {
 
 const UNLOCK_DEADLINE_MS = 10_000;
 
-/** Starts both processes and waits until they are ready. Errors: those of their start, as one sentence. */
+/**
+ * Starts both processes and waits until they are ready. Errors: BUSY when another process runs the app on this home; those of
+ * their start, as one sentence.
+ */
 export async function startServices(options: ServicesOptions): Promise<Services> {
   const paths = openHome(options.home);
-  const store = openStore(options.home);
-  removeLeftovers(paths);
+  const lock = lockHome(paths.home);
+  let store: Store;
+  try {
+    store = openStore(options.home);
+    removeLeftovers(paths);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
   const engineSocket = join(paths.sockets, engineSocketName());
   const gatewaySocket = join(paths.sockets, gatewaySocketName());
   const supervise = <Ready extends object>(
@@ -126,6 +137,7 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     gatewayClient.close();
     await Promise.allSettled([engineService.stop(), gatewayService.stop()]);
     store.close();
+    lock.release();
     throw error;
   }
   return {
@@ -150,6 +162,7 @@ export async function startServices(options: ServicesOptions): Promise<Services>
       await Promise.allSettled([gatewayService.stop(), engineService.stop()]);
       for (const socket of [engineSocket, gatewaySocket]) rmSync(socket, { force: true });
       store.close();
+      lock.release();
     },
   };
 }

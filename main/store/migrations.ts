@@ -54,4 +54,19 @@ CREATE TABLE session_place (
   PRIMARY KEY (sessionId, node, kind)
 ) WITHOUT ROWID;
 CREATE INDEX session_place_node ON session_place(node);`,
+  // What the user answered "this was wrong" to, and the log of what the guard found, newest first.
+  `CREATE TABLE guard_allowance (
+  id TEXT PRIMARY KEY,
+  createdAt INTEGER NOT NULL,
+  rule TEXT NOT NULL,
+  call TEXT NOT NULL,
+  tool TEXT NOT NULL,
+  verdictId TEXT NOT NULL,
+  sessionId TEXT NOT NULL,
+  UNIQUE (rule, call)
+);
+CREATE INDEX verdict_found ON verdict(createdAt, id) WHERE verdict <> 'allow';`,
+  // How a user's working directory looked when a session began; and what joins recorded requests with session files.
+  `CREATE TABLE workspace (sessionId TEXT PRIMARY KEY, capturedAt INTEGER NOT NULL, body TEXT NOT NULL);
+CREATE INDEX request_responseId ON request(json_extract(data, '$.responseId')) WHERE json_extract(data, '$.responseId') IS NOT NULL;`,
 ];

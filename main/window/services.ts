@@ -7,7 +7,9 @@ import type { Store } from '../store/store.js';
 import { listAdapters } from './adapter-views.js';
 import { type ConnectSources, connectServices } from './connect-services.js';
 import type { EventBus } from './event-bus.js';
+import { guardServices } from './guard-services.js';
 import { currentDeployments, lastRewards, loopCounts, recentOwn, runningJob } from './home-state.js';
+import { recordingServices } from './recording-services.js';
 import { listRollouts, listRuns, mustFindRun, runDetail } from './run-views.js';
 import { readEngine, readGateway, type StatusSource } from './service-views.js';
 import { listSessions } from './session-list.js';
@@ -81,5 +83,7 @@ export function createWindowServices(sources: WindowSources): WindowServices {
       return deployed(await sources.swap(harness, adapterId));
     },
     'adapters.rollback': async ({ harness }) => deployed(await sources.rollback(harness)),
+    ...guardServices(store),
+    ...recordingServices(store),
   };
 }

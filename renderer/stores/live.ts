@@ -2,7 +2,9 @@
 import { onEvent } from '../bridge/client.js';
 import { onAdaptersEvent } from './adapters.js';
 import { onConnectEvent } from './connect.js';
+import { onGuardLogEvent } from './guard-log.js';
 import { onHomeEvent } from './home.js';
+import { onRecordingEvent } from './recording.js';
 import { onRunEvent } from './run.js';
 import { onRunListEvent } from './run-list.js';
 import { onSessionEvent } from './session.js';
@@ -16,6 +18,8 @@ const LISTENERS = [
   onRunEvent,
   onAdaptersEvent,
   onConnectEvent,
+  onGuardLogEvent,
+  onRecordingEvent,
 ];
 
 /** Returns the function that ends it. */

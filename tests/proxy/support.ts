@@ -114,10 +114,10 @@ export function http(
   });
 }
 
-/** `enginePath`: the socket of a real engine that answers instead of the scripted one. */
+/** `guardOf`: the guard of a store. `enginePath`: the socket of a real engine that answers instead of the scripted one. */
 export async function startRig(
   deadlines: Partial<Deadlines> = {},
-  guardWith: Guard = guard,
+  guardOf: (store: Store) => Guard = () => guard,
   enginePath?: string,
 ): Promise<Rig> {
   const home = mkdtempSync(join(tmpdir(), 'tackroom-proxy-'));
@@ -130,6 +130,7 @@ export async function startRig(
   const events: RecordedEvent[] = [];
   const refusals = new RefusalLog(home, 'gateway', [token]);
   const problems: string[] = [];
+  const guardWith = guardOf(store);
   const services = {
     token,
     settler: new DirectSettler(recorder, guardWith),

@@ -1,6 +1,6 @@
 /** The settling thread as the gateway sees it. */
 import { Worker } from 'node:worker_threads';
-import type { Request } from '../../../contract/records.js';
+import type { Origin, Request } from '../../../contract/records.js';
 import type { Api } from '../dialects/dialect.js';
 import { HttpError } from '../http-error.js';
 import type { CallVerdict, GuardInput } from '../services.js';
@@ -21,9 +21,12 @@ export class ThreadSettler implements Settler {
   /** The thread has opened the store; what is asked before waits for it. Rejects with what keeps it from starting. */
   readonly ready: Promise<void>;
 
-  /** `onGone`: the thread ended by itself after it was ready; nothing can be recorded any more. */
-  constructor(home: string, onGone: (cause: Error) => void) {
-    this.#worker = new Worker(new URL('./thread.js', import.meta.url), { workerData: { home } });
+  /**
+   * `engine`: socket of the engine, which may judge. `onGone`: the thread ended by itself after it was ready; nothing can be recorded
+   * any more.
+   */
+  constructor(home: string, engine: string, onGone: (cause: Error) => void) {
+    this.#worker = new Worker(new URL('./thread.js', import.meta.url), { workerData: { home, engine } });
     this.#worker.on('message', (message: FromThread) => this.#hear(message));
     let cause = new Error('The recording thread ended.');
     this.#worker.once('error', (error) => {
@@ -48,15 +51,15 @@ export class ThreadSettler implements Settler {
     });
   }
 
-  open(id: string, api: Api, body: Buffer, loopKey: string | null): Promise<Opened> {
-    return this.#call((call) => ({ kind: 'open', call, id, api, body, loopKey }));
+  open(id: string, api: Api, body: Buffer, loopKey: string | null, origin: Origin): Promise<Opened> {
+    return this.#call((call) => ({ kind: 'open', call, id, api, body, loopKey, origin }));
   }
 
   check(id: string, input: Omit<GuardInput, 'request'>): Promise<CallVerdict[]> {
     return this.#call((call) => ({ kind: 'check', call, id, input }));
   }
 
-  record(entry: Entry): Promise<Request> {
+  record(entry: Entry): Promise<Request | null> {
     return this.#call((call) => ({ kind: 'record', call, entry }));
   }
 

@@ -3,17 +3,22 @@
  * committed together, so that 48 of them cost a few flushes and not 48.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { checkResponse } from '../../guard/guard.js';
+import { LiveGuard } from '../../guard/live-guard.js';
 import { Recorder } from '../../record/recorder.js';
 import { openStore } from '../../store/store.js';
 import { HttpError } from '../http-error.js';
+import { judgeOnEngine } from './judge-on-engine.js';
 import type { FromThread, ToThread } from './messages.js';
 import { DirectSettler, type Entry } from './settler.js';
+import { UpkeepWorker } from './upkeep-worker.js';
 
 const port = parentPort!;
-const { home } = workerData as { home: string };
+const { home, engine } = workerData as { home: string; engine: string };
 const store = openStore(home);
-const settler = new DirectSettler(new Recorder(store), { checkResponse });
+const judge = judgeOnEngine(engine);
+const guard = new LiveGuard(store, judge.ask);
+const upkeep = new UpkeepWorker(home);
+const settler = new DirectSettler(new Recorder(store), guard, (message) => upkeep.tell(message));
 
 const say = (message: FromThread): void => port.postMessage(message);
 const fail = (call: number, cause: unknown): void => {
@@ -68,6 +73,7 @@ port.on('message', (message: ToThread) => {
           message.api,
           Buffer.from(message.body.buffer, message.body.byteOffset, message.body.byteLength),
           message.loopKey,
+          message.origin,
         ),
       );
       break;
@@ -84,8 +90,12 @@ port.on('message', (message: ToThread) => {
       break;
     case 'close':
       flush();
-      store.close();
-      port.close();
+      guard.close();
+      judge.close();
+      void upkeep.close().finally(() => {
+        store.close();
+        port.close();
+      });
   }
 });
 say({ kind: 'ready' });
