@@ -51,6 +51,13 @@ export const Session = z.object({
 });
 export type Session = z.infer<typeof Session>;
 
+/**
+ * What a request was for: a turn of the user's conversation or of a helper's own, or one that the harness makes beside it (`other`: it is
+ * known that it is one, not which).
+ */
+export const Purpose = z.enum(['main', 'subagent', 'title', 'compaction', 'approval', 'review', 'other']);
+export type Purpose = z.infer<typeof Purpose>;
+
 export const Request = z.object({
   ...base,
   sessionId: z.string(),
@@ -81,6 +88,8 @@ export const Request = z.object({
   synthetic: z.boolean(),
   /** The id that another server gave its answer; absent: it gave none, or the engine answered. */
   responseId: z.string().max(200).optional(),
+  /** Absent: imported, or recorded before it was looked at. */
+  purpose: Purpose.optional(),
 });
 export type Request = z.infer<typeof Request>;
 

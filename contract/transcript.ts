@@ -1,6 +1,6 @@
 /** One session as it is read by a person: what was said, called, judged and measured, in order. */
 import { z } from 'zod';
-import { MarkKind, VerdictKind } from './records.js';
+import { MarkKind, Purpose, VerdictKind } from './records.js';
 
 const count = z.number().int().nonnegative();
 /** Longest text sent for one step, in UTF-16 units; what is cut off is counted in `clipped`. */
@@ -51,8 +51,9 @@ export const TranscriptStep = z.discriminatedUnion('kind', [
     synthetic: z.boolean(),
     /** Another server that answered; null: the engine. */
     upstream: z.string().nullable(),
-    /** A title or summary made beside the conversation. */
+    /** Made beside the conversation; `purpose` says what for, where that is known. */
     auxiliary: z.boolean(),
+    purpose: Purpose.optional(),
   }),
 ]);
 export type TranscriptStep = z.infer<typeof TranscriptStep>;

@@ -222,7 +222,15 @@ export const S = {
     completionTokens: (n: string) => `${n} out`,
     synthetic: 'answered by the proxy',
     upstream: 'another server',
-    auxiliary: 'beside the conversation',
+    purpose: {
+      main: 'beside the conversation',
+      other: 'beside the conversation',
+      subagent: 'a helper of another session',
+      title: 'for a title',
+      compaction: 'to shorten the conversation',
+      approval: 'to judge a command',
+      review: 'to review the conversation',
+    },
     before: 'before the recording',
     loadMore: (n: number) => `Show ${plural(n, 'more step', 'more steps')}`,
     facts: {

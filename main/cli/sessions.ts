@@ -71,7 +71,7 @@ export async function sessionsShowCommand(
         io.stdout.write(`--- the harness replaced its history, ${step.kept} messages kept\n`);
       else if (step.kind === 'assistant') {
         io.stdout.write(
-          `--- assistant (${step.promptTokens} + ${step.completionTokens} tokens, ${(step.durationMs / 1000).toFixed(2)} s)\n`,
+          `--- assistant (${step.auxiliary ? `${step.purpose ?? 'beside the conversation'}, ` : ''}${step.promptTokens} + ${step.completionTokens} tokens, ${(step.durationMs / 1000).toFixed(2)} s)\n`,
         );
         if (step.text) io.stdout.write(`${printable(step.text)}\n`);
         for (const call of step.toolCalls)

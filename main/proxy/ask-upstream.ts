@@ -84,7 +84,7 @@ export async function askUpstream(
     throw new HttpError(
       502,
       'UPSTREAM',
-      'The upstream server ended the stream without a finish reason: connection closed.',
+      'The upstream server ended the stream without a finish reason: connection lost.',
     );
   if (original)
     Object.assign(original, { calls: collector.toolCalls, finish: collector.finish, irregular: collector.irregular });

@@ -1,5 +1,5 @@
 /** Who asks: the user's harness on the loopback port, or a rollout on its socket. Decides what the exchange may do. */
-import type { Harness } from '../../contract/records.js';
+import type { Harness, Purpose } from '../../contract/records.js';
 import type { Sampling } from '../engine/protocol.js';
 import type { Priority } from '../engine/waiting-queue.js';
 import type { SessionHint } from '../record/session-finder.js';
@@ -17,6 +17,7 @@ export interface Outcome {
   /** null: a request that only passed through. */
   chat: ChatRequest | null;
   promptNode: string;
+  purpose: Purpose | undefined;
   /** null: failed or cancelled. */
   answer: Answer | null;
   served: Served | null;

@@ -42,16 +42,14 @@ export function sendJson(
   error: HttpError | null = null,
 ): void {
   if (response.headersSent || response.destroyed) return;
-  const sent = error?.verbatim ?? { body: Buffer.from(JSON.stringify(document)), contentType: 'application/json' };
-  const { body, contentType } = sent;
+  const { body, headers } = error?.verbatim ?? {
+    body: Buffer.from(JSON.stringify(document)),
+    // An overloaded engine has a place again soon; clients that know the header wait this long.
+    headers: { 'content-type': 'application/json', ...(status === 429 && { 'retry-after': '1' }) },
+  };
   // A refused body is not read to its end, so the connection cannot be used again.
   const close = status === 413 ? { connection: 'close' } : {};
-  // An overloaded engine has a place again soon; clients that know the header wait this long.
-  const after = error?.verbatim ? error.verbatim.retryAfter : status === 429 ? '1' : undefined;
-  const retry = after === undefined ? {} : { 'retry-after': after };
-  response
-    .writeHead(status, { 'content-type': contentType, 'content-length': body.length, ...close, ...retry })
-    .end(body);
+  response.writeHead(status, { ...headers, 'content-length': body.length, ...close }).end(body);
 }
 
 export function sendError(response: ServerResponse, error: HttpError): void {

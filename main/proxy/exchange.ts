@@ -11,10 +11,11 @@ import type { Caller } from './caller.js';
 import type { ChatRequest } from './chat-request.js';
 import type { ChatResponse, Identity } from './chat-response.js';
 import type { Dialect } from './dialects/dialect.js';
+import type { Result } from './failure-breaker.js';
 import { failureText, type HttpError, toHttpError } from './http-error.js';
 import { DocumentRelay, passedHeaders, StreamRelay } from './relay/relay.js';
 import type { CallVerdict, ProxyServices } from './services.js';
-import { harnessSessionId } from './session-header.js';
+import { harnessSessionId, parentSessionId } from './session-header.js';
 import { checkInTime } from './settle/check-in-time.js';
 import type { Entry, Opened } from './settle/settler.js';
 
@@ -85,7 +86,7 @@ export class Exchange {
   }
 
   /** Never rejects: failures are recorded and answered. */
-  async run(): Promise<void> {
+  async run(): Promise<Result> {
     let done: Committed;
     try {
       done = await this.#commit();
@@ -94,12 +95,15 @@ export class Exchange {
         () => null,
         (cause: unknown) => ({ cause }),
       );
-      if (unreadable !== null) return this.#refuse(toHttpError(unreadable.cause));
+      if (unreadable !== null) {
+        this.#refuse(toHttpError(unreadable.cause));
+        return null;
+      }
       const cancelled = new TackroomError('CANCELLED', 'The harness left before the answer was whole.');
       const failure = this.#signal.aborted ? cancelled : error;
       await this.#recordFailure(failure);
       this.#response.fail(toHttpError(failure));
-      return;
+      return this.#signal.aborted ? null : false;
     }
     try {
       this.#response.finish(done.answer, done.served);
@@ -108,6 +112,7 @@ export class Exchange {
       this.#response.fail(toHttpError(error));
     }
     this.#tell(done.request, done.answer, done.served, null);
+    return true;
   }
 
   /** Nobody can say what was asked: there is nothing to record. */
@@ -258,7 +263,16 @@ export class Exchange {
 
   #common(): Pick<
     Entry,
-    'id' | 'createdAt' | 'session' | 'api' | 'stream' | 'model' | 'upstream' | 'sampling' | 'durationMs'
+    | 'id'
+    | 'createdAt'
+    | 'session'
+    | 'parentSessionId'
+    | 'api'
+    | 'stream'
+    | 'model'
+    | 'upstream'
+    | 'sampling'
+    | 'durationMs'
   > {
     const { caller } = this;
     const opened = this.#opened!;
@@ -266,6 +280,7 @@ export class Exchange {
       id: this.asked.id,
       createdAt: this.#startedAt,
       session: { ...caller.hint, harnessSessionId: harnessSessionId(this.http, opened) },
+      parentSessionId: parentSessionId(this.http),
       api: this.asked.dialect.api,
       stream: opened.stream,
       model: opened.model,
@@ -281,6 +296,7 @@ export class Exchange {
       requestId: request.id,
       sessionId: request.sessionId,
       promptNode: request.promptNode,
+      purpose: request.purpose,
       chat: this.asked.chat,
       answer,
       served,

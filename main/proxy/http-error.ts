@@ -39,8 +39,8 @@ export class HttpError extends Error {
     readonly status: number,
     readonly code: string,
     message: string,
-    /** Sent instead of our own form: the body of an upstream server, as it came. */
-    readonly verbatim: { body: Buffer; contentType: string; retryAfter?: string } | null = null,
+    /** Sent instead of our own form: the body of an upstream server as it came, with its headers (when to ask again, how much is left). */
+    readonly verbatim: { body: Buffer; headers: Record<string, string | string[]> } | null = null,
   ) {
     super(message);
     this.name = 'HttpError';

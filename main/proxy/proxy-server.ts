@@ -1,5 +1,6 @@
 /** HTTP in front of exchanges: who asks is decided by the address that was reached. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { sha256 } from '../record/hash.js';
 import { newId } from '../store/ids.js';
 import { checkToken, NotAdmitted, type Route, routeOf } from './access.js';
 import { sendAsItComes } from './ask-upstream.js';
@@ -9,6 +10,7 @@ import { checkForEngine } from './chat-request.js';
 import { sendJson } from './chat-response.js';
 import { DIALECTS, type Dialect } from './dialects/dialect.js';
 import { type Asked, Exchange } from './exchange.js';
+import { FailureBreaker, type Result } from './failure-breaker.js';
 import { forward } from './forward.js';
 import { toHttpError } from './http-error.js';
 import { IncomingBody, readBody } from './incoming-body.js';
@@ -31,8 +33,9 @@ export type Admit = (request: IncomingMessage) => void;
 
 export class ProxyServer {
   readonly http: Server;
-  readonly #running = new Map<Promise<void>, Caller>();
+  readonly #running = new Map<Promise<Result>, Caller>();
   readonly #breaker = new LoopBreaker();
+  readonly #failures = new FailureBreaker();
 
   constructor(
     private readonly services: ProxyServices,
@@ -46,7 +49,7 @@ export class ProxyServer {
   }
 
   /** Open exchanges of `caller`. */
-  running(caller: Caller): Promise<void>[] {
+  running(caller: Caller): Promise<unknown>[] {
     return [...this.#running].flatMap(([work, owner]) => (owner === caller ? [work] : []));
   }
 
@@ -71,10 +74,17 @@ export class ProxyServer {
       if (route.endpoint === 'models' && caller.upstream === null) return await this.#models(response);
       if (route.endpoint === 'count' && caller.upstream === null) return await this.#count(request, response);
       if (route.endpoint !== dialect.api) return await forward(this.services, caller, route, request, response);
-      const asked = await this.#read(request, response, caller, dialect, route.query);
-      const work = new Exchange(this.services, caller, asked, request, response).run();
-      this.#running.set(work, caller);
-      await work.finally(() => this.#running.delete(work));
+      const body = new IncomingBody(request);
+      const tell = caller.hint.origin === 'user' ? this.#failures.admit(await serverKey(caller, request, body)) : null;
+      let result: Result = null;
+      try {
+        const asked = await this.#read(request, response, caller, dialect, { body, query: route.query });
+        const work = new Exchange(this.services, caller, asked, request, response).run();
+        this.#running.set(work, caller);
+        result = await work.finally(() => this.#running.delete(work));
+      } finally {
+        tell?.(result);
+      }
     } catch (error) {
       request.resume();
       if (error instanceof NotAdmitted) this.services.onRefused(request, error.why);
@@ -89,10 +99,9 @@ export class ProxyServer {
     response: ServerResponse,
     caller: Caller,
     dialect: Dialect,
-    query: string,
+    { body, query }: { body: IncomingBody; query: string },
   ): Promise<Asked> {
     const { settler } = this.services;
-    const body = new IncomingBody(http);
     const id = newId('req');
     const asker = `${caller.hint.workerKey ?? caller.harness}\n${harnessSessionId(http, { cacheKey: null }) ?? ''}`;
     const sent = await this.#sendEarly(http, response, caller, dialect, { body, query });
@@ -102,7 +111,9 @@ export class ProxyServer {
     }
     const bytes = await body.whole;
     const chat = dialect.parse(parseJsonBody(bytes));
-    this.#breaker.check(`${asker}\n${chat.cacheKey ?? ''}`, chat);
+    const session = `${asker}\n${chat.cacheKey ?? ''}`;
+    this.#breaker.checkTurn(session, chat);
+    if (caller.hint.origin === 'user') this.#breaker.checkCalls(session, chat);
     // What it says is known here; should it fail there, recording fails by name.
     settler.open(id, dialect.api, bytes, null, caller.hint.origin).catch(() => undefined);
     return { id, dialect, bytes: body.whole, query, opening: Promise.resolve(openedOf(chat)), chat, sent: null };
@@ -153,6 +164,17 @@ export class ProxyServer {
       .writeHead(200, { 'content-type': 'application/json' })
       .end(JSON.stringify({ object: 'list', data: [model] }));
   }
+}
+
+/** Enough of a body to tell one conversation from another: it begins with what every turn repeats. */
+const HEAD_BYTES = 4096;
+
+/** One session at one server, known before the body is read. Rejects when the client hangs up. */
+async function serverKey({ harness, upstream }: Caller, request: IncomingMessage, body: IncomingBody): Promise<string> {
+  const session =
+    harnessSessionId(request, { cacheKey: null }) ??
+    sha256((await body.head).subarray(0, HEAD_BYTES).toString('latin1'));
+  return `${harness}\n${upstream?.baseUrl ?? 'engine'}\n${session}`;
 }
 
 /** The loopback port: the user's own harnesses, with the token of this install. */

@@ -76,7 +76,7 @@ export class Rollout implements Caller {
 
   done(outcome: Outcome): void {
     this.#outcomes.push(outcome);
-    const { answer, served, chat, promptNode, requestId } = outcome;
+    const { answer, served, chat, promptNode, purpose, requestId } = outcome;
     if (answer === null || served === null) return;
     this.#trace.push({
       entry: {
@@ -88,7 +88,12 @@ export class Rollout implements Caller {
         synthetic: answer.synthetic || answer.tokens.completionIds.length === 0,
         blocked: served.blocked,
       },
-      turn: { id: requestId, toolsHash: (chat?.tools.length ?? 0) > 0 ? 'tools' : null, promptNode },
+      turn: {
+        id: requestId,
+        toolsHash: (chat?.tools.length ?? 0) > 0 ? 'tools' : null,
+        promptNode,
+        ...(purpose && { purpose }),
+      },
     });
   }
 

@@ -5,6 +5,7 @@ import { type Dispatcher, request } from 'undici';
 import type { Api } from './dialects/dialect.js';
 import { HttpError } from './http-error.js';
 import { readDocument } from './relay/receive.js';
+import { passedHeaders } from './relay/relay.js';
 import type { Deadlines, Upstream } from './services.js';
 
 /** What a harness's headers say about its request; the rest is about the connection to us, or about who may talk to us. */
@@ -75,6 +76,14 @@ function withoutKey(body: Buffer, key: string | null): Buffer {
   return Buffer.from(body.toString('latin1').replaceAll(key, '[key]'), 'latin1');
 }
 
+function headersWithout(
+  headers: Dispatcher.ResponseData['headers'],
+  key: string | null,
+): ReturnType<typeof passedHeaders> {
+  const kept = Object.entries(passedHeaders(headers));
+  return Object.fromEntries(key === null ? kept : kept.filter(([, value]) => !String(value).includes(key)));
+}
+
 /** An answer that is not 200, as it came but for our key. Never returns. */
 export async function refused(response: Dispatcher.ResponseData, key: string | null): Promise<never> {
   const status = response.statusCode;
@@ -85,12 +94,10 @@ export async function refused(response: Dispatcher.ResponseData, key: string | n
   } catch (cause) {
     throw cause instanceof HttpError ? cause : unreachable(cause);
   }
-  const retryAfter = response.headers['retry-after'];
   if (status < 400) throw new HttpError(502, 'UPSTREAM', message);
   throw new HttpError(status, 'UPSTREAM', message, {
     body: withoutKey(body, key),
-    contentType: String(response.headers['content-type'] ?? 'application/json'),
-    ...(typeof retryAfter === 'string' && { retryAfter }),
+    headers: { 'content-type': 'application/json', ...headersWithout(response.headers, key) },
   });
 }
 

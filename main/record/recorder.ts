@@ -4,12 +4,13 @@
  * only what survives a kill.
  */
 import { TackroomError } from '../../contract/errors.js';
-import type { Request, Session, Verdict, VerdictKind } from '../../contract/records.js';
+import type { Purpose, Request, Session, Verdict, VerdictKind } from '../../contract/records.js';
 import type { ChatMessage, ToolDefinition } from '../engine/protocol.js';
 import { newId } from '../store/ids.js';
 import type { Store } from '../store/store.js';
 import { deleteSession } from './delete-session.js';
 import { type ChainLink, chainOf, MessageStore } from './message-store.js';
+import { isAuxiliary, purposeOf } from './purpose.js';
 import { RecordingPolicy } from './recording-policy.js';
 import { messageText, SessionFinder, type SessionHint } from './session-finder.js';
 import { titleFrom } from './title.js';
@@ -58,6 +59,8 @@ export interface NewRequest
   tokens: RequestTokens;
   toolCalls: NewToolCall[];
   verdicts: NewVerdict[];
+  /** The harness's id of the session that this one works for, when it sent one. */
+  parentSessionId?: string | null;
 }
 
 export class Recorder {
@@ -149,8 +152,16 @@ export class Recorder {
   }
 
   #write(entry: NewRequest, chain: readonly ChainLink[]): Request {
-    const { session: hint, messages, tools, answer, tokens, toolCalls, verdicts, ...fields } = entry;
-    const session = this.#sessions.find(hint, chain, entry.createdAt) ?? newSession(entry);
+    const { session: hint, messages, tools, answer, tokens, toolCalls, verdicts, parentSessionId, ...fields } = entry;
+    const purpose = purposeOf({
+      harness: hint.harness,
+      messages,
+      hasTools: tools.length > 0,
+      stream: entry.stream,
+      sampling: entry.sampling,
+      hasParent: parentSessionId != null,
+    });
+    const session = titled(this.#sessions.find(hint, chain, entry.createdAt) ?? newSession(entry), entry, purpose);
     const cwd = session.cwd ?? (hint.origin === 'user' ? this.#policy.directory(messages, chain) : undefined);
     const promptNode = this.messages.putChain(chain);
     const request: Request = {
@@ -161,6 +172,7 @@ export class Recorder {
       promptNode,
       answer: answer && this.messages.putAnswer(promptNode, messages.length, answer),
       toolsHash: tools.length > 0 ? this.messages.putTools(tools) : null,
+      purpose,
     };
     this.store.session.put({
       ...session,
@@ -198,9 +210,17 @@ export class Recorder {
   }
 }
 
+const UNTITLED = 'Untitled session';
+
+/** opencode asks for a title before it asks what the user did: that prompt is nobody's title. */
+function titled(session: Session, { session: hint, messages }: NewRequest, purpose: Purpose): Session {
+  if (session.title !== UNTITLED || isAuxiliary(purpose)) return session;
+  const asked = messages.find((message) => message.role === 'user');
+  return { ...session, title: hint.title || titleFrom(asked ? messageText(asked) : '') || UNTITLED };
+}
+
 function newSession(entry: NewRequest): Session {
   const hint = entry.session;
-  const asked = entry.messages.find((message) => message.role === 'user');
   return {
     id: newId('ses'),
     version: 1,
@@ -209,7 +229,7 @@ function newSession(entry: NewRequest): Session {
     harnessSessionId: hint.harnessSessionId,
     origin: hint.origin,
     rolloutId: hint.rolloutId,
-    title: hint.title || titleFrom(asked ? messageText(asked) : '') || 'Untitled session',
+    title: hint.title || UNTITLED,
     model: entry.model,
     updatedAt: entry.createdAt,
     requests: 0,

@@ -1,5 +1,12 @@
 /** A session as a person reads it: the requests merged into one line of steps, each said once. */
-import { MarkKind, type Request, type Session, type ToolCall, type VerdictKind } from '../../contract/records.js';
+import {
+  MarkKind,
+  type Purpose,
+  type Request,
+  type Session,
+  type ToolCall,
+  type VerdictKind,
+} from '../../contract/records.js';
 import type { ChatMessage } from '../engine/protocol.js';
 import type { Store } from '../store/store.js';
 import { mainTurns } from './main-turns.js';
@@ -35,8 +42,9 @@ export interface AssistantStep {
   synthetic: boolean;
   /** Another server that answered, null: the engine. */
   upstream: string | null;
-  /** A title or a summary made beside the conversation. */
+  /** Made beside the conversation; `purpose` says what for, where that is known. */
   auxiliary: boolean;
+  purpose?: Purpose;
 }
 
 export type TranscriptStep =
@@ -201,5 +209,6 @@ function answerStep(store: Store, messages: MessageStore, request: Request, auxi
     synthetic: request.synthetic,
     upstream: request.upstream,
     auxiliary,
+    ...(request.purpose && { purpose: request.purpose }),
   };
 }

@@ -11,6 +11,8 @@ import { holdFile } from '../store/database.js';
 
 const LOCK_FILE = 'home.lock.db';
 const OWNER_FILE = 'home.lock.json';
+/** A starting process looks at the lock for an instant; that is not a reason to refuse. */
+const HOLD_TIMEOUT_MS = 1_000;
 
 const Owner = z.object({ pid: z.number().int().positive(), command: z.string().max(2000), startedAt: z.number() });
 export type HomeOwner = z.infer<typeof Owner>;
@@ -26,7 +28,7 @@ function thisCommand(): string {
 
 /** Takes a home for this process. Throws BUSY, naming the process that has it. */
 export function lockHome(home: string, command = thisCommand()): HomeLock {
-  const release = holdFile(join(home, LOCK_FILE));
+  const release = holdFile(join(home, LOCK_FILE), HOLD_TIMEOUT_MS);
   if (release === null) throw homeInUse(home);
   const owner: HomeOwner = { pid: process.pid, command, startedAt: Date.now() };
   const partial = join(home, `${OWNER_FILE}.${process.pid}.partial`);
@@ -42,7 +44,7 @@ export function lockHome(home: string, command = thisCommand()): HomeLock {
 
 /** Whether another process, or this one, runs the app on this home. Takes the lock for an instant. */
 export function isHomeInUse(home: string): boolean {
-  const release = holdFile(join(home, LOCK_FILE));
+  const release = holdFile(join(home, LOCK_FILE), HOLD_TIMEOUT_MS);
   release?.();
   return release === null;
 }

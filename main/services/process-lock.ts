@@ -31,7 +31,7 @@ function holderOf(file: string): string {
 async function take(file: string, { what, waitMs, onWait }: LockOptions): Promise<() => void> {
   const deadline = performance.now() + waitMs;
   for (let waited = false; ; waited = true) {
-    const release = holdFile(file, 0);
+    const release = holdFile(file);
     if (release) {
       writeFileSync(holderFile(file), JSON.stringify({ pid: process.pid, what }), { mode: 0o600 });
       return () => {

@@ -39,15 +39,15 @@ export function openDatabase(file: string): Database {
   return db;
 }
 
-/** A starting process looks at the lock for an instant; that is not a reason to refuse. */
-const HOLD_TIMEOUT_MS = 1_000;
-
-/** Holds `file` for this process until it ends or the returned function is called; null: another one holds it. */
-export function holdFile(file: string, timeoutMs = HOLD_TIMEOUT_MS): (() => void) | null {
+/**
+ * Holds `file`, which is made, for this process alone; null: another one holds it, also after `timeoutMs`. The system lets go of it when
+ * the holder dies, however it dies: the lock is SQLite's own. Returns the release.
+ */
+export function holdFile(file: string, timeoutMs = 0): (() => void) | null {
   const db = new Sqlite(file, { timeout: timeoutMs, ...(nativeBinding ? { nativeBinding } : {}) });
   try {
     db.exec('BEGIN EXCLUSIVE');
-    return () => db.close();
+    return () => void db.close();
   } catch (error) {
     db.close();
     if ((error as { code?: unknown }).code === 'SQLITE_BUSY') return null;

@@ -33,7 +33,7 @@ export function transcriptView(recorded: readonly RecordedStep[]): TranscriptSte
 
 function agentStep(step: AssistantStep): AgentStep {
   const { requestId, at, promptTokens, completionTokens, firstTokenMs, durationMs } = step;
-  const { adapterHash, finish, status, error, synthetic, upstream, auxiliary } = step;
+  const { adapterHash, finish, status, error, synthetic, upstream, auxiliary, purpose } = step;
   return {
     kind: 'agent',
     ...clip(step.text),
@@ -54,5 +54,6 @@ function agentStep(step: AssistantStep): AgentStep {
     synthetic,
     upstream,
     auxiliary,
+    ...(purpose && { purpose }),
   };
 }

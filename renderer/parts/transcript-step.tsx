@@ -70,7 +70,8 @@ function AgentMeta({ step }: { step: AgentStep }) {
       {step.status !== 'ok' && <Pill tone="bad">{step.status}</Pill>}
       {step.finish === 'length' && <Pill tone="warn">{step.finish}</Pill>}
       {step.synthetic && <Pill tone="warn">{S.session.synthetic}</Pill>}
-      {step.auxiliary && <Pill>{S.session.auxiliary}</Pill>}
+      {step.auxiliary && <Pill>{S.session.purpose[step.purpose ?? 'main']}</Pill>}
+      {step.purpose === 'subagent' && <Pill>{S.session.purpose.subagent}</Pill>}
     </>
   );
 }

@@ -1,9 +1,10 @@
 import { cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { TranscriptCall } from '../../contract/transcript.js';
+import type { AgentStep, TranscriptCall } from '../../contract/transcript.js';
 import { FoldedText } from '../../renderer/parts/folded-text.js';
 import { SwapDialog } from '../../renderer/parts/swap-dialog.js';
 import { ToolCallView } from '../../renderer/parts/tool-call.js';
+import { TranscriptStepView } from '../../renderer/parts/transcript-step.js';
 
 afterEach(cleanup);
 
@@ -26,6 +27,39 @@ describe('FoldedText', () => {
     const { container } = render(<FoldedText text={'<script>x</script><b onclick="x">b</b>'} expanded />);
     expect(container.querySelectorAll('script, b')).toHaveLength(0);
     expect(container.querySelector('pre')?.textContent).toBe('<script>x</script><b onclick="x">b</b>');
+  });
+});
+
+describe('TranscriptStepView', () => {
+  const base: AgentStep = {
+    kind: 'agent',
+    text: 'Small fixes',
+    clipped: 0,
+    at: 1,
+    requestId: 'req',
+    calls: [],
+    promptTokens: 1,
+    completionTokens: 1,
+    firstTokenMs: 1,
+    durationMs: 1,
+    adapterHash: null,
+    finish: 'stop',
+    status: 'ok',
+    error: null,
+    synthetic: false,
+    upstream: null,
+    auxiliary: false,
+  };
+
+  it.each<[string | null, Partial<AgentStep>]>([
+    [null, { purpose: 'main' }],
+    ['for a title', { auxiliary: true, purpose: 'title' }],
+    ['to judge a command', { auxiliary: true, purpose: 'approval' }],
+    ['beside the conversation', { auxiliary: true }],
+    ['a helper of another session', { purpose: 'subagent' }],
+  ])('says what a request was for: %s', (label, more) => {
+    const { container } = render(<TranscriptStepView step={{ ...base, ...more }} expanded={false} />);
+    expect(container.querySelector('.pill')?.textContent ?? null).toBe(label);
   });
 });
 

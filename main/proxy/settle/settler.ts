@@ -7,7 +7,7 @@ import type { NewRequest, Recorder } from '../../record/recorder.js';
 import { beginsIn } from '../../record/working-directory.js';
 import type { ChatRequest } from '../chat-request.js';
 import { type Api, DIALECTS } from '../dialects/dialect.js';
-import { LoopBreaker } from '../loop-breaker.js';
+import { LoopBreaker, noteRepeats } from '../loop-breaker.js';
 import type { CallVerdict, Guard, GuardInput } from '../services.js';
 import { BodyReader } from './body-reader.js';
 import type { ToUpkeep } from './upkeep.js';
@@ -55,7 +55,11 @@ export class DirectSettler implements Settler {
   async open(id: string, api: Api, body: Buffer, loopKey: string | null, origin: Origin): Promise<Opened> {
     const dialect = DIALECTS[api];
     const chat = dialect.parse(this.#bodies.read(body, dialect.list));
-    if (loopKey !== null) this.#breaker.check(`${loopKey}\n${chat.cacheKey ?? ''}`, chat);
+    if (loopKey !== null) {
+      const caller = `${loopKey}\n${chat.cacheKey ?? ''}`;
+      this.#breaker.checkTurn(caller, chat);
+      this.#breaker.checkCalls(caller, chat);
+    }
     this.#open.set(id, { messages: chat.messages, tools: chat.tools });
     const cwd = origin === 'user' ? beginsIn(chat.messages) : undefined;
     if (cwd !== undefined) this.upkeep({ kind: 'begun', requestId: id, cwd });
@@ -63,7 +67,8 @@ export class DirectSettler implements Settler {
   }
 
   async check(id: string, input: Omit<GuardInput, 'request'>): Promise<CallVerdict[]> {
-    return this.guard.checkResponse({ ...input, request: this.#asked(id) });
+    const request = this.#asked(id);
+    return noteRepeats(await this.guard.checkResponse({ ...input, request }), input.toolCalls, request);
   }
 
   async record(entry: Entry): Promise<Request | null> {
