@@ -11,6 +11,7 @@ import { addRecordingCommands } from './recording-commands.js';
 import { type Body, example, first, io, run } from './run-command.js';
 import { addSessionsCommands } from './sessions-commands.js';
 import { addTrainingCommands } from './training-commands.js';
+import { addVaultCommands } from './vault-commands.js';
 
 const version = (JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string }).version;
 const program = new Command('tackroom')
@@ -141,35 +142,10 @@ example(
     .option('--key-env <name>', "environment variable of the gateway that holds the server's key")
     .option('--forget', 'the server and its key, for good; without a harness: all of them')
     .option('--json'),
-  'tackroom route pi --to http://127.0.0.1:8080/v1 --model qwen3:8b',
+  'tackroom route pi http://127.0.0.1:8080/v1 --model qwen3:8b',
 ).action(run(async () => (await import('./route.js')).routeCommand, ['harness', 'server']));
 
-const vault = program.command('vault').description('keys of model servers, encrypted on this disk');
-const vaultModule = () => import('./vault.js');
-vault
-  .command('status')
-  .description('what protects it, and how to change that')
-  .option('--json')
-  .action(run(async () => (await vaultModule()).vaultStatusCommand));
-example(
-  vault.command('protect <how>').description('key-file, or passphrase: read from stdin, or asked for'),
-  'tackroom vault protect passphrase',
-).action(run(async () => (await vaultModule()).vaultProtectCommand, ['how']));
-vault
-  .command('list')
-  .description('names, no values')
-  .option('--json')
-  .action(run(async () => (await vaultModule()).vaultListCommand));
-vault
-  .command('delete <name>')
-  .description('for good')
-  .action(run(async () => (await vaultModule()).vaultDeleteCommand, ['name']));
-vault
-  .command('wipe')
-  .description('everything in it, for good, also where nobody can open it any more')
-  .requiredOption('--yes', 'it is meant')
-  .action(run(async () => (await vaultModule()).vaultWipeCommand));
-
+addVaultCommands(program);
 addModelsCommands(program);
 addEngineCommands(program);
 

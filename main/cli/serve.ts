@@ -1,16 +1,13 @@
 /** `tackroom serve`: gateway, engine and the window in a browser, until Ctrl-C. */
 import { spawn } from 'node:child_process';
-import { TackroomError } from '../../contract/errors.js';
 import { engineNeeded, startWhenNeeded } from '../services/engine-need.js';
 import { gatewayPort, keepPort, knownPort } from '../services/gateway-port.js';
-import { gatewaySockets, isRunning } from '../services/leftovers.js';
 import { defaultHome, openHome } from '../services/paths.js';
 import { type Services, type ServicesOptions, startServices } from '../services/services.js';
 import { Vault } from '../vault/vault.js';
 import { startApp } from './app.js';
 import { leaveHarnesses } from './connected-harnesses.js';
 import { findModel, type GlobalOptions } from './context.js';
-import { runningGateway } from './doctor/connection-checks.js';
 import { type CommandIo, printError } from './io.js';
 import { cliLoginItem } from './login-item.js';
 import { portNumber, sizeInBytes } from './numbers.js';
@@ -61,18 +58,6 @@ async function servePort(option: string | undefined, home: string, io: CommandIo
   return port;
 }
 
-/** Errors: BUSY when a gateway of this home, such as the one started at login, has the port. */
-async function refuseSecond(home: string, port: number): Promise<void> {
-  if (port === 0 || (await runningGateway(home)) !== port) return;
-  const pids = gatewaySockets(openHome(home)).flatMap((file) => /-(\d+)\.sock$/.exec(file)?.[1] ?? []);
-  const alive = pids.filter((pid) => isRunning(Number(pid)));
-  throw new TackroomError(
-    'BUSY',
-    `A gateway of this home already answers at port ${port}${alive.length > 0 ? ` (process ${alive.join(', ')})` : ''}.`,
-    'It may have been started at login (tackroom login-item status). End it, or use the window that is open.',
-  );
-}
-
 interface Served {
   services: Services;
   /** null: there is no window. */
@@ -82,7 +67,6 @@ interface Served {
 
 async function start(options: ServeOptions, home: string, io: CommandIo): Promise<Served> {
   const port = await servePort(options.port, home, io);
-  await refuseSecond(home, port);
   const common: ServicesOptions = {
     home,
     modelDir: await findModel(options),
