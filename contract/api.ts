@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import type { ErrorShape } from './errors.js';
 import type { EventMessage } from './events.js';
+import { GUARD_CALLS } from './guard-calls.js';
 import { Deployment, Harness, Origin, Rollout, Run, Session } from './records.js';
 import { TranscriptStep } from './transcript.js';
 import { AdapterView, DeploymentView, HomeState, RunDetail, RunSummary } from './views.js';
@@ -56,6 +57,7 @@ export const CALLS = {
     output: z.object({ deployment: Deployment }),
   },
   'adapters.rollback': { input: z.strictObject({ harness: Harness }), output: z.object({ deployment: Deployment }) },
+  ...GUARD_CALLS,
 } as const;
 
 export type CallName = keyof typeof CALLS;

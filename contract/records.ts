@@ -118,6 +118,8 @@ export const Verdict = z.object({
   severity: z.enum(['info', 'low', 'medium', 'high', 'critical']),
   reason: z.string(),
   ms: z.number(),
+  /** The call that the harness got in place of a blocked one; absent: the notice stood as text. */
+  served: z.object({ name: z.string(), arguments: z.string() }).optional(),
 });
 export type Verdict = z.infer<typeof Verdict>;
 

@@ -7,6 +7,7 @@ import { Notices } from './parts/notices.js';
 import { Sidebar } from './parts/sidebar.js';
 import { StatusBar } from './parts/status-bar.js';
 import { AdaptersScreen } from './screens/adapters.js';
+import { GuardScreen } from './screens/guard.js';
 import { HomeScreen } from './screens/home.js';
 import { RunScreen } from './screens/run.js';
 import { RunsScreen } from './screens/runs.js';
@@ -25,7 +26,9 @@ function Screen() {
     case 'sessions':
       return <SessionsScreen />;
     case 'session':
-      return <SessionScreen key={route.id} id={route.id} />;
+      return <SessionScreen key={route.id} id={route.id} request={route.request} />;
+    case 'guard':
+      return <GuardScreen />;
     case 'runs':
       return <RunsScreen />;
     case 'run':
@@ -55,6 +58,7 @@ export function App() {
   useEffect(() => void main.current?.scrollTo(0, 0), [route]);
   useAction('home', () => goTo({ screen: 'home' }));
   useAction('sessions', () => goTo({ screen: 'sessions' }));
+  useAction('guard', () => goTo({ screen: 'guard' }));
   useAction('runs', () => goTo({ screen: 'runs' }));
   useAction('adapters', () => goTo({ screen: 'adapters' }));
   useAction('help', () => setHelp(true));

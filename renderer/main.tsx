@@ -18,6 +18,7 @@ import './styles/shell.css';
 import './styles/home.css';
 import './styles/lists.css';
 import './styles/session.css';
+import './styles/guard.css';
 import './styles/run.css';
 
 // The content security policy forbids compiling code from strings.

@@ -4,6 +4,7 @@ import type { EngineView } from '../contract/views.js';
 import type { ConnectionState } from './bridge/socket-bridge.js';
 import type { Action } from './logic/shortcuts.js';
 import type { Theme } from './stores/theme.js';
+import { guardStrings } from './strings/guard.js';
 
 const plural = (n: number, one: string, many: string): string => `${n.toLocaleString()} ${n === 1 ? one : many}`;
 
@@ -11,7 +12,8 @@ export const S = {
   app: 'Tackroom',
   skip: 'Skip to content',
   navigation: 'Screens',
-  screens: { home: 'Home', sessions: 'Sessions', runs: 'Runs', adapters: 'Adapters' },
+  guard: guardStrings,
+  screens: { home: 'Home', sessions: 'Sessions', guard: 'Guard', runs: 'Runs', adapters: 'Adapters' },
   loading: 'Reading…',
   retry: 'Try again',
   close: 'Close',
@@ -53,6 +55,7 @@ export const S = {
     actions: {
       home: 'Home',
       sessions: 'Sessions',
+      guard: 'Guard',
       runs: 'Runs',
       adapters: 'Adapters',
       search: 'Search',

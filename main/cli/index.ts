@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { packageRoot } from '../../native/addon.js';
-import type { GuardScanOptions } from '../guard/scan/cli.js';
+import type { Body } from './command-kit.js';
+import { addGuardCommands } from './guard-commands.js';
 import { type CommandIo, printError } from './io.js';
 
 const controller = new AbortController();
@@ -41,7 +42,6 @@ const program = new Command('tackroom')
   .showHelpAfterError('(tackroom --help shows all commands)');
 
 /** Runs a command body with the options of its whole chain; sets the exit code. */
-type Body = (options: never, io: CommandIo) => Promise<number>;
 const run =
   (load: () => Promise<Body>, positional: string[] = []) =>
   async (...args: unknown[]): Promise<void> => {
@@ -169,52 +169,7 @@ example(
   }, ['file']),
 );
 
-/** An option that may be given again; unlike a list it does not swallow what follows. */
-const collect = (value: string, before: string[] = []): string[] => [...before, value];
-
-const guard = program.command('guard').description('verdicts on tool calls');
-example(
-  guard
-    .command('check [file]')
-    .description('verdicts for calls before they run')
-    .option('--jsonl', 'one line in, one line out')
-    .option('--plugin <file>', 'rules or a policy (.json), or a module (.mjs, .js, .ts); may be given again', collect),
-  'tackroom guard check calls.jsonl --jsonl',
-).action(
-  run(async () => {
-    const { guardCheckCommand } = await import('../guard/cli.js');
-    return ((options: { file?: string }, commandIo: CommandIo) =>
-      guardCheckCommand({ ...options, file: options.file ?? '-' }, commandIo)) as Body;
-  }, ['file']),
-);
-
-example(
-  guard
-    .command('scan <paths...>')
-    .description('whole ATIF trajectories; exit 1: a finding at or above --fail-on, 2: something could not be checked')
-    .option('--pattern <name>', 'files to take in a folder', 'trajectory.json')
-    .option('--task <name>', "the task's name")
-    .option('--task-from <source>', 'trial-dir: from the folder of the trial')
-    .option('--partial', 'the record is known to be incomplete')
-    .option('--rules <file>', 'a JSON policy')
-    .option('--plugin <file>', 'rules or a policy (.json), or a module (.mjs, .js, .ts); may be given again', collect)
-    .option('--format <form>', 'auto, json or text', 'auto')
-    .option('--json', 'the same as --format json')
-    .option('--fail-on <severity>', 'info, low, medium, high or critical'),
-  'tackroom guard scan jobs/ --task-from trial-dir --fail-on high',
-).action(
-  run(async () => {
-    const { guardScanCommand } = await import('../guard/scan/cli.js');
-    return (async (options: GuardScanOptions, commandIo: CommandIo) => {
-      try {
-        return await guardScanCommand(options, commandIo, version);
-      } catch (error) {
-        printError(commandIo, error);
-        return 2;
-      }
-    }) as Body;
-  }, ['paths']),
-);
+addGuardCommands({ program, version, run, example });
 
 const envs = program.command('envs').description('verifiable tasks');
 const envsModule = () => import('../envs/cli.js');

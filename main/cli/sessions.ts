@@ -10,9 +10,8 @@ import { exportSession } from '../trajectory/export-session.js';
 import { type GlobalOptions, withStore } from './context.js';
 import type { CommandIo } from './io.js';
 import { wholeNumber } from './numbers.js';
-import { table } from './table.js';
-
-const day = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
+import { printable } from './printable.js';
+import { minuteText, table } from './table.js';
 
 export async function sessionsListCommand(
   options: GlobalOptions & { json?: boolean; limit: string },
@@ -34,7 +33,7 @@ function printSessions(io: CommandIo, sessions: ReturnType<Store['session']['lis
         ['id', 'last request', 'harness', 'origin', 'requests', 'calls', 'blocked', 'title'],
         sessions.map((s) => [
           s.id,
-          day(s.updatedAt),
+          minuteText(s.updatedAt),
           s.source?.harness ?? s.harness,
           s.origin,
           s.requests,
@@ -86,10 +85,6 @@ function headOf(step: Exclude<TranscriptStep, { kind: 'assistant' | 'rewrite' }>
   if (typeof step.exitCode === 'number') return `tool (exit code ${step.exitCode})`;
   return step.isError ? 'tool (failed)' : 'tool';
 }
-
-/** Control characters of recorded text must not reach the terminal. */
-const printable = (text: string): string =>
-  text.replace(/[^\P{Cc}\n\t]/gu, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`);
 
 export async function sessionsSearchCommand(
   options: GlobalOptions & { text: string; json?: boolean },

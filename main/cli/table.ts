@@ -20,3 +20,6 @@ export function bytesText(bytes: number): string {
   const value = bytes / 1024 ** power;
   return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${units[power]}`;
 }
+
+/** 2026-11-30 14:05, UTC */
+export const minuteText = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace('T', ' ');

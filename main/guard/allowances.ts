@@ -28,8 +28,8 @@ export interface RuleTest {
 
 /** Arguments that change nothing of what a call does. */
 const IDLE = new Set(['description', 'timeout', 'timeout_ms', 'explanation']);
-/** Nobody can run such a call: there is nothing to allow. */
-const FINAL = new Set(['stage1.tool', 'stage1.arguments', 'none']);
+/** Nobody can run such a call, or nobody has looked at it: there is nothing to allow. */
+const FINAL = new Set(['stage1.tool', 'stage1.arguments', 'guard.failed', 'guard.deadline', 'none']);
 
 /** The hash under which a call is allowed; the same for other blanks, another order of keys and another description. */
 export function callKey({ name, arguments: text }: Pick<SampledCall, 'name' | 'arguments'>): string {
@@ -57,6 +57,9 @@ export function excusedRules(call: SampledCall, allowances: readonly Allowance[]
   return new Set(allowances.filter((each) => each.call === key && !FINAL.has(each.rule)).map(({ rule }) => rule));
 }
 
+/** Whether an answer "this was wrong" to this rule can mean anything. */
+export const canBeAllowed = (rule: string): boolean => !FINAL.has(rule);
+
 /** The allowance and the test that follow from "this was wrong". Errors: BAD_ARGUMENT where there is nothing to allow. */
 export function wasWrong(input: GuardInput, verdict: CallVerdict): { allowance: Allowance; test: RuleTest } {
   const call = input.toolCalls.find(({ id }) => id === verdict.toolCallId);
@@ -66,7 +69,6 @@ export function wasWrong(input: GuardInput, verdict: CallVerdict): { allowance: 
       'This verdict has no rule that could be set aside.',
       'A call of a tool that was not declared, or whose arguments are no JSON, cannot be run.',
     );
-  const { id, name, arguments: args } = call;
   return {
     allowance: { rule: verdict.rule, call: callKey(call) },
     test: {
@@ -78,9 +80,14 @@ export function wasWrong(input: GuardInput, verdict: CallVerdict): { allowance: 
       response: {
         role: 'assistant',
         content: null,
-        tool_calls: [{ id, type: 'function', function: { name, arguments: args } }],
+        // All of them: an earlier one may have written the file that this one runs.
+        tool_calls: input.toolCalls.map(({ id, name, arguments: args }) => ({
+          id,
+          type: 'function',
+          function: { name, arguments: args },
+        })),
       },
-      expect: [{ tool_call_id: id, verdict: 'allow', class: 'honest:was_wrong', rule_family: verdict.rule }],
+      expect: [{ tool_call_id: call.id, verdict: 'allow', class: 'honest:was_wrong', rule_family: verdict.rule }],
     },
   };
 }

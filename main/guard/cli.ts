@@ -7,7 +7,7 @@ import { TackroomError } from '../../contract/errors.js';
 import { Harness } from '../../contract/records.js';
 import { checkWithPlugins } from './check-with-plugins.js';
 import { checkResponse } from './guard.js';
-import { loadPlugin, type Plugin } from './plugins.js';
+import { loadPlugin, type Plugin, stopPlugins } from './plugins.js';
 import { readExchange } from './wire.js';
 
 export interface CommandIo {
@@ -37,7 +37,7 @@ export async function guardCheckCommand(options: GuardCheckOptions, io: CommandI
   try {
     return await checkLines(options, plugins, io);
   } finally {
-    for (const plugin of plugins) if (plugin.kind === 'module') plugin.module.stop();
+    stopPlugins(plugins);
   }
 }
 

@@ -2,7 +2,7 @@
  * One plugin in its process. Every question has a deadline; a process that misses it, ends, or says too much is killed
  * and started again for the next question. The answer to a question that was not answered is null.
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { packageRoot } from '../../native/addon.js';
 
@@ -27,6 +27,7 @@ export class PluginProcess {
   #next = 0;
   #failures = 0;
   #turn: Promise<unknown> = Promise.resolve();
+  #stopped = false;
 
   constructor(
     private readonly source: string,
@@ -46,8 +47,12 @@ export class PluginProcess {
     });
   }
 
+  /** For good: whoever still waits, or asks later, gets no answer. */
   stop(): void {
+    this.#stopped = true;
+    const waiting = this.#waiting;
     this.#end();
+    waiting?.done(null);
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -59,7 +64,8 @@ export class PluginProcess {
   async #start(): Promise<string | null> {
     if (this.#failures >= this.limits.failures) return null;
     this.#end();
-    const [command, ...args] = hostCommand();
+    const [command, ...args] = await hostCommand();
+    if (this.#stopped) return null;
     const child = spawn(command!, args, {
       stdio: ['pipe', 'pipe', 'ignore'],
       cwd: '/',
@@ -136,12 +142,12 @@ function answerTo(id: number, line: string): string | null {
 }
 
 /** Node with no right to files but the host script, to children, workers and addons; without a network where Linux lets us. */
-export function hostCommand(): string[] {
+export async function hostCommand(): Promise<string[]> {
   const host = join(packageRoot(), 'resources', 'guard', 'plugin-host.mjs');
   const known = process.allowedNodeEnvironmentFlags;
   const permission = known.has('--permission') ? '--permission' : '--experimental-permission';
   return [
-    ...withoutNetwork(),
+    ...(await withoutNetwork()),
     process.execPath,
     permission,
     `--allow-fs-read=${host}`,
@@ -153,15 +159,16 @@ export function hostCommand(): string[] {
   ];
 }
 
-let unshare: string[] | undefined;
+let unshare: Promise<string[]> | undefined;
 
 /** `unshare -rn`, which gives the process a network of its own with nothing in it, where this user may do so. */
-function withoutNetwork(): string[] {
-  if (unshare === undefined) {
-    const works =
-      process.platform === 'linux' &&
-      spawnSync('unshare', ['-rn', 'true'], { stdio: 'ignore', timeout: 5000 }).status === 0;
-    unshare = works ? ['unshare', '-rn', '--'] : [];
-  }
+function withoutNetwork(): Promise<string[]> {
+  unshare ??= new Promise((resolve) => {
+    if (process.platform !== 'linux') resolve([]);
+    else
+      execFile('unshare', ['-rn', 'true'], { timeout: 5000 }, (error) =>
+        resolve(error === null ? ['unshare', '-rn', '--'] : []),
+      );
+  });
   return unshare;
 }

@@ -14,13 +14,19 @@ import { type Finding, type GuardInput, SEVERITIES } from './types.js';
 export type Plugin =
   | { kind: 'rules'; name: string; rules: Rule[] }
   | { kind: 'policy'; name: string; policy: Policy }
-  | { kind: 'module'; name: string; module: PluginModule };
+  | { kind: 'module'; name: string; module: PluginModule }
+  /** It should look at calls and cannot: `reason` says why, in a line. */
+  | { kind: 'unusable'; name: string; reason: string };
 
 const MAX_SOURCE = 1024 * 1024;
 
-/** Errors: NOT_FOUND, BAD_ARGUMENT (not a plugin, a mistake in JSON), UNSUPPORTED (TypeScript under an older Node). */
+/** Errors: those of `readPlugin` and `pluginFrom`. */
 export async function loadPlugin(path: string, limits: PluginLimits = PLUGIN_LIMITS): Promise<Plugin> {
-  const name = basename(path);
+  return pluginFrom(path, await readPlugin(path), limits);
+}
+
+/** The text of a plugin. Errors: NOT_FOUND, BAD_ARGUMENT (too large). */
+export async function readPlugin(path: string): Promise<string> {
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new TackroomError('NOT_FOUND', `The plugin ${path} cannot be read.`, 'Name a .json, .mjs, .js or .ts file.', {
       cause,
@@ -28,6 +34,12 @@ export async function loadPlugin(path: string, limits: PluginLimits = PLUGIN_LIM
   });
   if (text.length > MAX_SOURCE)
     throw new TackroomError('BAD_ARGUMENT', `The plugin ${path} is larger than a megabyte.`, 'Make it smaller.');
+  return text;
+}
+
+/** Errors: BAD_ARGUMENT (not a plugin, a mistake in JSON), UNSUPPORTED (TypeScript under an older Node). */
+export function pluginFrom(path: string, text: string, limits: PluginLimits = PLUGIN_LIMITS): Plugin {
+  const name = basename(path);
   if (path.endsWith('.json'))
     return parseObject(text)?.version === 1
       ? { kind: 'rules', name, rules: parseRules(text, name) }
@@ -39,6 +51,11 @@ export async function loadPlugin(path: string, limits: PluginLimits = PLUGIN_LIM
     name,
     module: new PluginModule(name, /\.[mc]?ts$/.test(path) ? stripTypes(text, name) : text, limits),
   };
+}
+
+/** Ends the processes of modules. */
+export function stopPlugins(plugins: Iterable<Plugin>): void {
+  for (const plugin of plugins) if (plugin.kind === 'module') plugin.module.stop();
 }
 
 const Described = z
@@ -132,13 +149,13 @@ export async function moduleFindings(
     severity: rule.severity,
     reason: printable(reason || rule.title || 'a plugin found it'),
   }));
-  if (failed)
-    findings.push({
-      rule: 'plugin.failed',
-      severity: 'medium',
-      reason: `the plugin ${printable(module.name)} gave no answer`,
-    });
+  if (failed) findings.push(pluginFailed(module.name, 'gave no answer'));
   return findings;
+}
+
+/** The call becomes suspicious: nobody knows what the plugin would have said. */
+export function pluginFailed(name: string, what: string): Finding {
+  return { rule: 'plugin.failed', severity: 'medium', reason: `the plugin ${printable(name)} ${what}` };
 }
 
 function read<T>(schema: z.ZodType<T>, text: string | null): T | null {

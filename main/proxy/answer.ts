@@ -29,8 +29,9 @@ export interface Answer {
 
 /** What the harness gets to see. */
 export interface Served {
+  /** With the ids that were sampled; a blocked one may be a harmless one of the same id. */
   toolCalls: SampledCall[];
-  /** Stands after the text, null when nothing was blocked. */
+  /** Stands after the text, null when there is nothing to tell. */
   notice: string | null;
   finish: Finish;
   blocked: number;
@@ -72,7 +73,7 @@ export function answerMessage(answer: Pick<Answer, 'content' | 'reasoning' | 'to
 }
 
 /**
- * Takes the blocked calls out. With no call left an answer ends with `stop`: opencode asks for ever when `tool_calls` comes
+ * Takes the blocked calls out, or puts a harmless one in their place. With no call left an answer ends with `stop`: opencode asks for ever when `tool_calls` comes
  * without calls. `length` stays, whatever was blocked.
  */
 export function applyVerdicts(
@@ -81,13 +82,17 @@ export function applyVerdicts(
   notice: (name: string, reason: string) => string,
 ): Served {
   const notices: string[] = [];
-  const toolCalls = answer.toolCalls.filter((call) => {
+  let blocked = 0;
+  const toolCalls = answer.toolCalls.flatMap((call) => {
     const block = verdicts.find((verdict) => verdict.toolCallId === call.id && verdict.verdict === 'block');
-    if (block) notices.push(notice(call.name, block.reason));
-    return !block;
+    if (!block) return [call];
+    blocked++;
+    if (block.instead) return [block.instead];
+    notices.push(notice(call.name, block.reason));
+    return [];
   });
   const finish = answer.finish === 'tool_calls' && toolCalls.length === 0 ? 'stop' : answer.finish;
-  return { toolCalls, notice: notices.length > 0 ? notices.join('\n\n') : null, finish, blocked: notices.length };
+  return { toolCalls, notice: notices.length > 0 ? notices.join('\n\n') : null, finish, blocked };
 }
 
 /** An upstream server's reason as a harness may hear it; null: none that a harness knows. */

@@ -60,7 +60,7 @@ async function start(args: Arguments): Promise<void> {
   // Before the thread opens it too: one of them brings the schema up to date.
   const store = openStore(args.home);
   // Nothing can be acknowledged without it: whoever started the gateway starts it again.
-  const settler = new ThreadSettler(args.home, (cause) => {
+  const settler = new ThreadSettler(args.home, args.engine, (cause) => {
     process.stderr.write(`${JSON.stringify({ level: 'error', message: `Recording failed: ${cause.message}` })}\n`);
     process.exit(1);
   });

@@ -16,6 +16,7 @@ import { failureText, type HttpError, toHttpError } from './http-error.js';
 import { DocumentRelay, passedHeaders, StreamRelay } from './relay/relay.js';
 import type { CallVerdict, ProxyServices } from './services.js';
 import { harnessSessionId, parentSessionId } from './session-header.js';
+import { checkInTime } from './settle/check-in-time.js';
 import type { Entry, Opened } from './settle/settler.js';
 
 /** A request as it came; the settler holds its conversation under `id`. */
@@ -192,8 +193,10 @@ export class Exchange {
 
   async #check(answer: Answer): Promise<CallVerdict[]> {
     if (answer.toolCalls.length === 0) return [];
-    const { harness, profile } = this.caller;
-    return this.services.settler.check(this.asked.id, { harness, profile, toolCalls: answer.toolCalls });
+    const { harness, profile, hint } = this.caller;
+    const { settler, deadlines } = this.services;
+    const input = { harness, origin: hint.origin, profile, toolCalls: answer.toolCalls };
+    return checkInTime(settler, this.asked.id, input, deadlines.guardMs);
   }
 
   #success(answer: Answer, verdicts: readonly CallVerdict[]): Entry {
@@ -219,7 +222,7 @@ export class Exchange {
         arguments: text,
         verdict: worst(id),
       })),
-      verdicts: verdicts.map(({ toolCallId, verdict, stage, rule, severity, reason, ms }) => ({
+      verdicts: verdicts.map(({ toolCallId, verdict, stage, rule, severity, reason, ms, instead }) => ({
         callId: toolCallId,
         verdict,
         stage,
@@ -227,6 +230,7 @@ export class Exchange {
         severity,
         reason,
         ms,
+        ...(instead && { served: { name: instead.name, arguments: instead.arguments } }),
       })),
     };
   }

@@ -1,5 +1,5 @@
 /** What the proxy needs from other steps of the loop; the gateway's entry hands it in, tests hand in their own. */
-import type { Harness, Verdict, VerdictKind } from '../../contract/records.js';
+import type { Harness, Origin, Verdict, VerdictKind } from '../../contract/records.js';
 import type { ChatDelta, ChatMessage, ChatParams, ChatResult, ToolDefinition } from '../engine/protocol.js';
 import type { MessageStore } from '../record/message-store.js';
 import type { Api } from './dialects/dialect.js';
@@ -15,6 +15,8 @@ export interface SampledCall {
 
 export interface GuardInput {
   harness: Harness;
+  /** The user's own sessions are judged as the user set it. */
+  origin: Origin;
   profile: 'training' | 'desktop';
   request: { messages: ChatMessage[]; tools?: ToolDefinition[] };
   toolCalls: SampledCall[];
@@ -25,6 +27,8 @@ export type CallVerdict = Pick<Verdict, 'severity' | 'rule' | 'reason' | 'ms'> &
   toolCallId: string;
   verdict: VerdictKind;
   stage: 1 | 2 | 3;
+  /** What the harness gets in place of a blocked call; absent: the notice, as text. */
+  instead?: SampledCall;
 };
 
 export interface Guard {
@@ -92,6 +96,8 @@ export interface Deadlines {
   upstreamIdleMs: number;
   /** Without anything to send, a comment keeps the stream alive this often. */
   keepAliveMs: number;
+  /** The guard's verdicts on the calls of an answer; afterwards they are blocked. */
+  guardMs: number;
   /** Open requests of a rollout that ends. */
   workerDrainMs: number;
 }
@@ -102,5 +108,7 @@ export const DEFAULT_DEADLINES: Deadlines = {
   upstreamHeadersMs: 600_000,
   upstreamIdleMs: 300_000,
   keepAliveMs: 5_000,
+  // More than plugins (12 s) and a judge (20 s) may take together.
+  guardMs: 40_000,
   workerDrainMs: 5_000,
 };

@@ -1,5 +1,6 @@
 /** Deletes a session and collects what only it referred to. */
 import { join } from 'node:path';
+import { removeRuleTests } from '../guard/rule-tests.js';
 import { removeBackups } from '../store/backup.js';
 import type { Store } from '../store/store.js';
 import { nodeHash } from './message-store.js';
@@ -40,6 +41,7 @@ export function deleteSession(store: Store, sessionId: string): boolean {
     return true;
   });
   if (deleted) {
+    removeRuleTests(store.home, sessionId);
     removeBackups(join(store.home, 'tackroom.db'));
     // The log still holds the pages as they were.
     store.db.pragma('wal_checkpoint(TRUNCATE)');

@@ -23,7 +23,7 @@ export interface NewToolCall {
 }
 
 /** `callId` names the tool call of the same answer that the verdict is about. */
-export type NewVerdict = Pick<Verdict, 'verdict' | 'stage' | 'rule' | 'severity' | 'reason' | 'ms'> & {
+export type NewVerdict = Pick<Verdict, 'verdict' | 'stage' | 'rule' | 'severity' | 'reason' | 'ms' | 'served'> & {
   callId: string;
 };
 

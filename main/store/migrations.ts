@@ -54,4 +54,16 @@ CREATE TABLE session_place (
   PRIMARY KEY (sessionId, node, kind)
 ) WITHOUT ROWID;
 CREATE INDEX session_place_node ON session_place(node);`,
+  // What the user answered "this was wrong" to, and the log of what the guard found, newest first.
+  `CREATE TABLE guard_allowance (
+  id TEXT PRIMARY KEY,
+  createdAt INTEGER NOT NULL,
+  rule TEXT NOT NULL,
+  call TEXT NOT NULL,
+  tool TEXT NOT NULL,
+  verdictId TEXT NOT NULL,
+  sessionId TEXT NOT NULL,
+  UNIQUE (rule, call)
+);
+CREATE INDEX verdict_found ON verdict(createdAt, id) WHERE verdict <> 'allow';`,
 ];

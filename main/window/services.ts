@@ -6,6 +6,7 @@ import type { Transcript } from '../record/transcript.js';
 import type { Store } from '../store/store.js';
 import { listAdapters } from './adapter-views.js';
 import type { EventBus } from './event-bus.js';
+import { guardServices } from './guard-services.js';
 import { currentDeployments, lastRewards, loopCounts, recentOwn, runningJob } from './home-state.js';
 import { listRollouts, listRuns, mustFindRun, runDetail } from './run-views.js';
 import { readEngine, readGateway, type StatusSource } from './service-views.js';
@@ -78,5 +79,6 @@ export function createWindowServices(sources: WindowSources): WindowServices {
       return deployed(await sources.swap(harness, adapterId));
     },
     'adapters.rollback': async ({ harness }) => deployed(await sources.rollback(harness)),
+    ...guardServices(store),
   };
 }

@@ -2,15 +2,19 @@
 export type Route =
   | { screen: 'home' }
   | { screen: 'sessions' }
-  | { screen: 'session'; id: string }
+  /** `request`: the step to show. */
+  | { screen: 'session'; id: string; request?: string }
+  | { screen: 'guard' }
   | { screen: 'runs' }
   | { screen: 'run'; id: string }
   | { screen: 'adapters' };
 
 export function parseRoute(hash: string): Route {
-  const [name, rawId] = hash.replace(/^#\/?/, '').split('/');
+  const [name, rawId, rawRequest] = hash.replace(/^#\/?/, '').split('/');
   const id = decode(rawId);
-  if (name === 'sessions') return id ? { screen: 'session', id } : { screen: 'sessions' };
+  const request = decode(rawRequest);
+  if (name === 'sessions') return id ? { screen: 'session', id, ...(request && { request }) } : { screen: 'sessions' };
+  if (name === 'guard') return { screen: 'guard' };
   if (name === 'runs') return id ? { screen: 'run', id } : { screen: 'runs' };
   if (name === 'adapters') return { screen: 'adapters' };
   return { screen: 'home' };
@@ -21,7 +25,7 @@ export function routeHref(route: Route): string {
     case 'home':
       return '#/';
     case 'session':
-      return `#/sessions/${encodeURIComponent(route.id)}`;
+      return `#/sessions/${[route.id, route.request].flatMap((part) => (part ? encodeURIComponent(part) : [])).join('/')}`;
     case 'run':
       return `#/runs/${encodeURIComponent(route.id)}`;
     default:

@@ -2,6 +2,7 @@
 export type Action =
   | 'home'
   | 'sessions'
+  | 'guard'
   | 'runs'
   | 'adapters'
   | 'help'
@@ -17,6 +18,7 @@ export type Action =
 export const SHORTCUTS: Record<Action, string[]> = {
   home: ['g h', 'Ctrl+1'],
   sessions: ['g s', 'Ctrl+2'],
+  guard: ['g g'],
   runs: ['g r', 'Ctrl+3'],
   adapters: ['g a', 'Ctrl+4'],
   search: ['/'],

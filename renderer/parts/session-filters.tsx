@@ -1,38 +1,12 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Harness, Origin } from '../../contract/records.js';
 import { useSessionList } from '../stores/session-list.js';
 import { S } from '../strings.js';
 import { useAction } from './actions.js';
+import { Choice } from './choice.js';
 import { SearchIcon } from './icons.js';
 
 const TYPING_MS = 200;
-
-interface ChoiceProps<T extends string> {
-  label: string;
-  value: T | undefined;
-  options: readonly T[];
-  name(option: T): string;
-  onChange(value: T | undefined): void;
-}
-
-function Choice<T extends string>({ label, value, options, name, onChange }: ChoiceProps<T>): ReactNode {
-  return (
-    <label className="field">
-      <span>{label}</span>
-      <select
-        value={value ?? ''}
-        onChange={(event) => onChange(options.find((option) => option === event.target.value))}
-      >
-        <option value="">{S.sessions.any}</option>
-        {options.map((option) => (
-          <option key={option} value={option}>
-            {name(option)}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
 
 export function SessionFilters() {
   const { filter, setFilter } = useSessionList();

@@ -4,13 +4,14 @@ import { SHORTCUTS } from '../logic/shortcuts.js';
 import { useRoute } from '../stores/route.js';
 import { useTheme } from '../stores/theme.js';
 import { S } from '../strings.js';
-import { AdaptersIcon, HomeIcon, KeyboardIcon, Mark, RunsIcon, SessionsIcon, ThemeIcon } from './icons.js';
+import { AdaptersIcon, GuardIcon, HomeIcon, KeyboardIcon, Mark, RunsIcon, SessionsIcon, ThemeIcon } from './icons.js';
 import { Link } from './link.js';
 
-type Top = 'home' | 'sessions' | 'runs' | 'adapters';
+type Top = 'home' | 'sessions' | 'guard' | 'runs' | 'adapters';
 const TOP: { screen: Top; icon: ReactNode }[] = [
   { screen: 'home', icon: <HomeIcon /> },
   { screen: 'sessions', icon: <SessionsIcon /> },
+  { screen: 'guard', icon: <GuardIcon /> },
   { screen: 'runs', icon: <RunsIcon /> },
   { screen: 'adapters', icon: <AdaptersIcon /> },
 ];

@@ -19,7 +19,12 @@ export const TranscriptStepView = memo(function TranscriptStepView({ step, expan
   if (step.kind === 'rewrite') return <li className="step step-rewrite">{S.session.rewrite(step.kept)}</li>;
   const { kind, text, clipped, at } = step;
   return (
-    <li className={`step step-${kind}`} data-step tabIndex={-1}>
+    <li
+      className={`step step-${kind}`}
+      data-step
+      data-request={step.kind === 'agent' ? step.requestId : null}
+      tabIndex={-1}
+    >
       <div className="step-who">
         <strong>{S.session[kind]}</strong>
         {step.kind === 'user' && step.mark && <Pill>{S.session.mark[step.mark]}</Pill>}

@@ -6,12 +6,15 @@ import { Link } from '../parts/link.js';
 import { Pill } from '../parts/pill.js';
 import { Problem } from '../parts/problem.js';
 import { TranscriptStepView } from '../parts/transcript-step.js';
+import { useStepInView } from '../parts/use-step-in-view.js';
 import { useSession } from '../stores/session.js';
 import { S } from '../strings.js';
 
-export function SessionScreen({ id }: { id: string }) {
+/** `request`: the step to show, once it is read. */
+export function SessionScreen({ id, request }: { id: string; request: string | undefined }) {
   const { session, steps, totalSteps, error, expanded, open, more, toggleExpanded } = useSession();
   useEffect(() => void open(id), [open, id]);
+  useStepInView(request);
   useAction('fold', toggleExpanded);
   useAction('next', () => moveRow(1, '[data-step]'));
   useAction('previous', () => moveRow(-1, '[data-step]'));

@@ -1,13 +1,22 @@
 /** Hands each pushed event to the stores; each takes what concerns it. */
 import { onEvent } from '../bridge/client.js';
 import { onAdaptersEvent } from './adapters.js';
+import { onGuardLogEvent } from './guard-log.js';
 import { onHomeEvent } from './home.js';
 import { onRunEvent } from './run.js';
 import { onRunListEvent } from './run-list.js';
 import { onSessionEvent } from './session.js';
 import { onSessionListEvent } from './session-list.js';
 
-const LISTENERS = [onHomeEvent, onSessionListEvent, onSessionEvent, onRunListEvent, onRunEvent, onAdaptersEvent];
+const LISTENERS = [
+  onHomeEvent,
+  onSessionListEvent,
+  onSessionEvent,
+  onRunListEvent,
+  onRunEvent,
+  onAdaptersEvent,
+  onGuardLogEvent,
+];
 
 /** Returns the function that ends it. */
 export const connectStores = (): (() => void) =>

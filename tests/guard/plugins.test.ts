@@ -218,8 +218,8 @@ describe('nothing outside can be reached', () => {
     expect(contacts).toBe(before);
   });
 
-  test('the process that hosts it has no right to files, children or workers either', () => {
-    const [command, ...args] = hostCommand();
+  test('the process that hosts it has no right to files, children or workers either', async () => {
+    const [command, ...args] = await hostCommand();
     const attempt = (code: string): string =>
       execFileSync(
         command!,

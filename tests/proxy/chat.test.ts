@@ -142,7 +142,7 @@ describe('guard', () => {
     const broken = () => {
       throw new Error('rule file is broken');
     };
-    rig = await startRig({}, { checkResponse: broken, blockedNotice: () => '' });
+    rig = await startRig({}, () => ({ checkResponse: broken, blockedNotice: () => '' }));
     rig.engine.script({ calls: [run('ls')] });
     const reply = await rig.chat({ messages: ask('Hi'), tools: [BASH], stream: true });
     expect([reply.status, reply.text.includes('tool_calls')]).toEqual([500, false]);

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { addPlugin } from '../../main/guard/installed-plugins.js';
+import { changeGuardSettings } from '../../main/guard/settings.js';
 import type { GatewayStatus } from '../../main/proxy/protocol.js';
 import { RpcClient } from '../../main/services/rpc.js';
 import { openStore } from '../../main/store/store.js';
@@ -81,6 +83,37 @@ it('serves, guards with the real rules, broadcasts, and ends cleanly on SIGTERM'
   const store = openStore(home);
   expect(store.request.list()).toHaveLength(1);
   store.close();
+});
+
+it('judges as the store says at that moment: plugins, the engine as judge, harmless calls; and takes its plugins along when it ends', async () => {
+  const child = start(0, ['ignore', 'pipe', 'inherit' as 'ignore']);
+  const { port } = (await line(child, 'stdout')) as { port: number };
+  const token = readFileSync(join(home, 'token'), 'utf8').trim();
+  const ask = async (command: string, ...more: Parameters<FakeEngine['script']>) => {
+    engine.script({ calls: [{ name: 'bash', arguments: JSON.stringify({ command }) }] }, ...more);
+    const messages = [{ role: 'user', content: `Please: ${command}` }];
+    const body = JSON.stringify({ model: 'm', messages, tools: [BASH], stream: true });
+    const reply = await http({ port }, 'POST', `/pi/${token}/v1/chat/completions`, body);
+    return strictAnswer(reply.text);
+  };
+  const store = openStore(home);
+  expect(await ask('own-word')).toMatchObject({ toolCalls: [{ arguments: '{"command":"own-word"}' }] });
+  const module = join(home, 'own.mjs');
+  writeFileSync(module, "export const rules = [{ id: 'own.word', severity: 'high', pattern: /own-word/ }];");
+  await addPlugin(store, module);
+  expect(await ask('own-word')).toMatchObject({ toolCalls: [], finish: 'stop' });
+  changeGuardSettings(store, (settings) => ({ ...settings, blocked: 'harmless' }));
+  expect((await ask('own-word')).toolCalls[0]!.arguments).toContain('exit 126');
+  changeGuardSettings(store, (settings) => ({
+    ...settings,
+    judge: { baseUrl: null, model: '', deadlineMs: 10_000 },
+  }));
+  const judged = await ask('git fsck', { text: ['{"block": true, "reason": "nobody asked"}'] });
+  expect(judged.toolCalls[0]!.arguments).toContain('the judge: nobody asked');
+  expect(store.verdict.list({ limit: 1 })[0]).toMatchObject({ stage: 3, verdict: 'block' });
+  store.close();
+  child.kill('SIGTERM');
+  expect(await ended(child)).toBe(0);
 });
 
 it('has recorded every answer it gave when it is killed', async () => {

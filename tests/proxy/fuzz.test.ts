@@ -202,7 +202,7 @@ const blockAll: Guard = {
   blockedNotice: (name, reason) => `[tackroom] blocked call to \`${name}\`: ${reason}`,
 };
 beforeAll(async () => {
-  rig = await startRig({}, blockAll);
+  rig = await startRig({}, () => blockAll);
   const server = createServer((request, response) => {
     request.resume().once('end', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });

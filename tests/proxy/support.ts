@@ -113,10 +113,10 @@ export function http(
   });
 }
 
-/** `enginePath`: the socket of a real engine that answers instead of the scripted one. */
+/** `guardOf`: the guard of a store. `enginePath`: the socket of a real engine that answers instead of the scripted one. */
 export async function startRig(
   deadlines: Partial<Deadlines> = {},
-  guardWith: Guard = guard,
+  guardOf: (store: Store) => Guard = () => guard,
   enginePath?: string,
 ): Promise<Rig> {
   const home = mkdtempSync(join(tmpdir(), 'tackroom-proxy-'));
@@ -128,6 +128,7 @@ export async function startRig(
   const token = installToken(home);
   const events: RecordedEvent[] = [];
   const problems: string[] = [];
+  const guardWith = guardOf(store);
   const services = {
     token,
     settler: new DirectSettler(recorder, guardWith),

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { z } from 'zod';
 import { TackroomError } from '../../../contract/errors.js';
-import { loadPlugin, type Plugin } from '../plugins.js';
+import { loadPlugin, type Plugin, stopPlugins } from '../plugins.js';
 import { SEVERITIES } from '../types.js';
 import { evaluate, unexcused } from './evaluate.js';
 import { readJson, rewardBeside, taskFromTrial, trajectoryFiles } from './inputs.js';
@@ -45,7 +45,7 @@ export async function guardScanCommand(
   try {
     for (const path of await trajectoryFiles(paths, pattern)) inputs.push(...(await scanFile(path, rest, plugins)));
   } finally {
-    for (const plugin of plugins) if (plugin.kind === 'module') plugin.module.stop();
+    stopPlugins(plugins);
   }
   const terminal = (io.stdout as { isTTY?: boolean }).isTTY === true;
   const asJson = rest.json === true || rest.format === 'json' || (rest.format === 'auto' && !terminal);

@@ -13,7 +13,7 @@ export async function pluginChecks(plugins: readonly Plugin[], trace: Trace): Pr
   for (const plugin of plugins) {
     if (plugin.kind === 'policy') out.push(...policyChecks(plugin.policy));
     else if (plugin.kind === 'rules') out.push(...plugin.rules.map((rule) => ruleCheck(rule, trace)));
-    else out.push(...(await moduleChecks(plugin, trace)));
+    else if (plugin.kind === 'module') out.push(...(await moduleChecks(plugin, trace)));
   }
   return out;
 }

@@ -26,11 +26,12 @@ export function editOf(original: Original, answer: Answer, served: Served): Edit
   const kept = new Map(served.toolCalls.map((call) => [call.id, call]));
   const calls = answer.toolCalls.map((call) => kept.get(call.id) ?? null);
   const renamed = answer.toolCalls.some((call, at) => call.id !== original.calls[at]?.id);
+  const rewritten = calls.some((call, at) => call !== null && call !== answer.toolCalls[at]);
   // Calls with `stop` harm nobody; `tool_calls` without calls, and reasons that no harness knows, do.
   const misled =
     originalFinish(original.finish) !== served.finish &&
     !(original.finish === 'stop' && served.finish === 'tool_calls');
-  if (served.notice === null && !renamed && !misled && !original.irregular) return undefined;
+  if (served.notice === null && !renamed && !rewritten && !misled && !original.irregular) return undefined;
   return { calls, notice: served.notice, finish: served.finish, hasText: answer.content !== '' };
 }
 

@@ -21,9 +21,12 @@ export class ThreadSettler implements Settler {
   /** The thread has opened the store; what is asked before waits for it. Rejects with what keeps it from starting. */
   readonly ready: Promise<void>;
 
-  /** `onGone`: the thread ended by itself after it was ready; nothing can be recorded any more. */
-  constructor(home: string, onGone: (cause: Error) => void) {
-    this.#worker = new Worker(new URL('./thread.js', import.meta.url), { workerData: { home } });
+  /**
+   * `engine`: socket of the engine, which may judge. `onGone`: the thread ended by itself after it was ready; nothing can be recorded
+   * any more.
+   */
+  constructor(home: string, engine: string, onGone: (cause: Error) => void) {
+    this.#worker = new Worker(new URL('./thread.js', import.meta.url), { workerData: { home, engine } });
     this.#worker.on('message', (message: FromThread) => this.#hear(message));
     let cause = new Error('The recording thread ended.');
     this.#worker.once('error', (error) => {

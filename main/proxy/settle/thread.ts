@@ -3,17 +3,20 @@
  * committed together, so that 48 of them cost a few flushes and not 48.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { checkResponse } from '../../guard/guard.js';
+import { LiveGuard } from '../../guard/live-guard.js';
 import { Recorder } from '../../record/recorder.js';
 import { openStore } from '../../store/store.js';
 import { HttpError } from '../http-error.js';
+import { judgeOnEngine } from './judge-on-engine.js';
 import type { FromThread, ToThread } from './messages.js';
 import { DirectSettler, type Entry } from './settler.js';
 
 const port = parentPort!;
-const { home } = workerData as { home: string };
+const { home, engine } = workerData as { home: string; engine: string };
 const store = openStore(home);
-const settler = new DirectSettler(new Recorder(store), { checkResponse });
+const judge = judgeOnEngine(engine);
+const guard = new LiveGuard(store, judge.ask);
+const settler = new DirectSettler(new Recorder(store), guard);
 
 const say = (message: FromThread): void => port.postMessage(message);
 const fail = (call: number, cause: unknown): void => {
@@ -84,6 +87,8 @@ port.on('message', (message: ToThread) => {
       break;
     case 'close':
       flush();
+      guard.close();
+      judge.close();
       store.close();
       port.close();
   }
