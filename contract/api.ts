@@ -4,9 +4,11 @@
  * against it.
  */
 import { z } from 'zod';
+import { CONNECT_CALLS } from './connect-calls.js';
 import type { ErrorShape } from './errors.js';
 import type { EventMessage } from './events.js';
 import { GUARD_CALLS } from './guard-calls.js';
+import { RECORDING_CALLS } from './recording-calls.js';
 import { Deployment, Harness, Origin, Rollout, Run, Session } from './records.js';
 import { TranscriptStep } from './transcript.js';
 import { AdapterView, DeploymentView, HomeState, RunDetail, RunSummary } from './views.js';
@@ -57,7 +59,9 @@ export const CALLS = {
     output: z.object({ deployment: Deployment }),
   },
   'adapters.rollback': { input: z.strictObject({ harness: Harness }), output: z.object({ deployment: Deployment }) },
+  ...CONNECT_CALLS,
   ...GUARD_CALLS,
+  ...RECORDING_CALLS,
 } as const;
 
 export type CallName = keyof typeof CALLS;

@@ -24,6 +24,8 @@ export const ERROR_CODES = [
   'REFUSED',
   'UNAUTHORIZED',
   'BUSY',
+  'VAULT_LOCKED',
+  'VAULT_DAMAGED',
   'UNSUPPORTED',
   'INTERNAL',
 ] as const;

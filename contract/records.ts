@@ -44,6 +44,8 @@ export const Session = z.object({
   requests: count,
   toolCalls: count,
   blocked: count,
+  /** Working directory that the harness's prompt named. Imported sessions have theirs in `source`. */
+  cwd: z.string().optional(),
   /** Of imported sessions. */
   source: SessionSource.optional(),
 });
@@ -86,6 +88,8 @@ export const Request = z.object({
   synthetic: z.boolean(),
   /** Absent: imported, or recorded before it was looked at. */
   purpose: Purpose.optional(),
+  /** The id that another server gave its answer; absent: it gave none, or the engine answered. */
+  responseId: z.string().max(200).optional(),
 });
 export type Request = z.infer<typeof Request>;
 

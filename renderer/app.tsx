@@ -7,14 +7,17 @@ import { Notices } from './parts/notices.js';
 import { Sidebar } from './parts/sidebar.js';
 import { StatusBar } from './parts/status-bar.js';
 import { AdaptersScreen } from './screens/adapters.js';
+import { ConnectScreen } from './screens/connect.js';
 import { GuardScreen } from './screens/guard.js';
 import { HomeScreen } from './screens/home.js';
+import { RecordingScreen } from './screens/recording.js';
 import { RunScreen } from './screens/run.js';
 import { RunsScreen } from './screens/runs.js';
 import { SessionScreen } from './screens/session.js';
 import { SessionsScreen } from './screens/sessions.js';
 import { useConnection } from './stores/connection.js';
 import { useHome } from './stores/home.js';
+import { watchRecording } from './stores/recording.js';
 import { goTo, useRoute } from './stores/route.js';
 import { S } from './strings.js';
 
@@ -35,6 +38,10 @@ function Screen() {
       return <RunScreen key={route.id} id={route.id} />;
     case 'adapters':
       return <AdaptersScreen />;
+    case 'connect':
+      return <ConnectScreen />;
+    case 'recording':
+      return <RecordingScreen />;
   }
 }
 
@@ -54,6 +61,7 @@ export function App() {
   const route = useRoute((state) => state.route);
   useEffect(listenToKeys, []);
   useEffect(() => void useHome.getState().load(), []);
+  useEffect(watchRecording, []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new screen starts at its top
   useEffect(() => void main.current?.scrollTo(0, 0), [route]);
   useAction('home', () => goTo({ screen: 'home' }));
@@ -61,6 +69,8 @@ export function App() {
   useAction('guard', () => goTo({ screen: 'guard' }));
   useAction('runs', () => goTo({ screen: 'runs' }));
   useAction('adapters', () => goTo({ screen: 'adapters' }));
+  useAction('connect', () => goTo({ screen: 'connect' }));
+  useAction('recording', () => goTo({ screen: 'recording' }));
   useAction('help', () => setHelp(true));
   useAction('next', () => moveRow(1));
   useAction('previous', () => moveRow(-1));

@@ -20,6 +20,8 @@ import './styles/lists.css';
 import './styles/session.css';
 import './styles/guard.css';
 import './styles/run.css';
+import './styles/connect.css';
+import './styles/recording.css';
 
 // The content security policy forbids compiling code from strings.
 z.config({ jitless: true });

@@ -4,7 +4,9 @@ import type { EngineView } from '../contract/views.js';
 import type { ConnectionState } from './bridge/socket-bridge.js';
 import type { Action } from './logic/shortcuts.js';
 import type { Theme } from './stores/theme.js';
+import { connectStrings } from './strings/connect.js';
 import { guardStrings } from './strings/guard.js';
+import { recordingStrings } from './strings/recording.js';
 
 const plural = (n: number, one: string, many: string): string => `${n.toLocaleString()} ${n === 1 ? one : many}`;
 
@@ -13,7 +15,15 @@ export const S = {
   skip: 'Skip to content',
   navigation: 'Screens',
   guard: guardStrings,
-  screens: { home: 'Home', sessions: 'Sessions', guard: 'Guard', runs: 'Runs', adapters: 'Adapters' },
+  screens: {
+    home: 'Home',
+    sessions: 'Sessions',
+    guard: 'Guard',
+    runs: 'Runs',
+    adapters: 'Adapters',
+    connect: 'Connect',
+    recording: 'Recording',
+  },
   loading: 'Reading…',
   retry: 'Try again',
   close: 'Close',
@@ -58,6 +68,8 @@ export const S = {
       guard: 'Guard',
       runs: 'Runs',
       adapters: 'Adapters',
+      connect: 'Connect',
+      recording: 'Recording',
       search: 'Search',
       next: 'Next row or step',
       previous: 'Previous row or step',
@@ -319,6 +331,7 @@ export const S = {
       `${title}: ${plural(points, 'point', 'points')}, newest ${last}.`,
     setup: 'Configuration',
   },
+  connect: connectStrings,
   adapters: {
     title: 'Adapters',
     serving: 'Answering now',
@@ -353,4 +366,5 @@ export const S = {
     emptyText: 'Runs write adapters. You can also bring a folder that PEFT wrote:',
     importCommand: 'tackroom adapters import PATH',
   },
+  recording: recordingStrings,
 } as const;

@@ -6,9 +6,9 @@ import { type IpcMainInvokeEvent, ipcMain, type WebContents } from 'electron';
 import { MAX_INPUT_BYTES, type Reply, type WindowServices } from '../../contract/api.js';
 import type { ErrorCode } from '../../contract/errors.js';
 import { EVENTS, type EventMessage } from '../../contract/events.js';
+import { RateLimit } from '../services/rate-limit.js';
 import { dispatchCall } from '../window/dispatch.js';
 import type { EventBus } from '../window/event-bus.js';
-import { RateLimit } from '../window/rate-limit.js';
 import { CALL_CHANNEL, EVENT_CHANNEL } from './channels.js';
 import { isAppUrl } from './lockdown.js';
 

@@ -8,6 +8,7 @@ import type { EventBus } from '../window/event-bus.js';
 import { forwardEvents, serveCalls } from './ipc.js';
 import { confineAllPages, denyPermissions } from './lockdown.js';
 import { installMenu } from './menu.js';
+import { askOnQuit, type Connected } from './quit.js';
 import { registerScheme, serveScheme } from './scheme.js';
 import { installTray } from './tray.js';
 import { focusWindow, openWindow } from './window.js';
@@ -16,6 +17,7 @@ import { focusWindow, openWindow } from './window.js';
 export interface Backend {
   services: WindowServices;
   bus: EventBus;
+  connected: Connected;
   stop(): Promise<void>;
 }
 
@@ -23,6 +25,8 @@ export interface ShellOptions {
   startBackend(): Promise<Backend>;
   /** Folder of the built renderer. */
   rendererDir: string;
+  /** Started at login: no window before somebody asks for it. */
+  hidden?: boolean;
 }
 
 const preloadFile = (): string => join(packageRoot(), 'dist', 'main', 'app', 'preload.cjs');
@@ -59,6 +63,7 @@ export async function runShell(options: ShellOptions): Promise<void> {
     app.exit(1);
     return;
   }
+  askOnQuit(backend.connected);
   stopOnQuit(backend);
   serveCalls(backend.services);
   installMenu();
@@ -75,5 +80,6 @@ export async function runShell(options: ShellOptions): Promise<void> {
   app.on('window-all-closed', () => {
     if (!tray && process.platform !== 'darwin') app.quit();
   });
-  await open();
+  // Without a tray nothing else would show that it runs.
+  if (!options.hidden || !tray) await open();
 }

@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rendererDir } from '../services/paths.js';
-import type { Services, ServicesOptions } from '../services/services.js';
-import { startBackend } from '../window/backend.js';
+import { RefusalLog } from '../services/refusals.js';
+import type { Services } from '../services/services.js';
+import { type BackendOptions, startBackend } from '../window/backend.js';
 import type { EventBus } from '../window/event-bus.js';
 import { startWindowServer, type WindowServer } from '../window/server.js';
 
@@ -30,12 +31,15 @@ export function windowToken(home: string): string {
 }
 
 /** Errors: those of the services' start, and PORT_IN_USE for the window's port. */
-export async function startApp(options: ServicesOptions & { uiPort: number }): Promise<App> {
+export async function startApp(options: BackendOptions & { uiPort: number }): Promise<App> {
   const { services, bus, calls, stoppers, stop } = await startBackend(options);
   try {
+    const token = windowToken(options.home);
+    const refusals = new RefusalLog(options.home, 'window', [token]);
     const window = await startWindowServer({
       port: options.uiPort,
-      token: windowToken(options.home),
+      token,
+      onRefused: (request, why) => refusals.add(request, why),
       bus,
       staticDir: rendererDir(),
       services: calls,

@@ -1,13 +1,13 @@
 /** `tackroom connect|disconnect NAME`: with the port and the token of this home. */
 import { TackroomError } from '../../contract/errors.js';
-import { connectCommand, disconnectCommand, gatewaySettings } from '../harness/connect.js';
+import { connectCommand, disconnectCommand } from '../harness/connect.js';
+import { gatewaySettings } from '../harness/connect-change.js';
 import { hermesEnvironment } from '../harness/connect-hermes.js';
 import { connectorOf } from '../harness/connectors.js';
-import { servedModel } from '../harness/test-call.js';
-import { inspectModel } from '../models/inspect.js';
 import { installToken } from '../proxy/token.js';
 import { gatewayPort, keepPort, knownPort } from '../services/gateway-port.js';
 import { defaultHome, openHome } from '../services/paths.js';
+import { servedContext } from '../services/served-context.js';
 import { findModel, type GlobalOptions } from './context.js';
 import type { CommandIo } from './io.js';
 import { wholeNumber } from './numbers.js';
@@ -24,24 +24,6 @@ export interface ConnectCliOptions extends GlobalOptions {
   context?: string;
   /** hermes alone: print variables, change nothing. */
   printEnv?: boolean;
-}
-
-/** `--context`, else what the running gateway says, else what the model's files say; null: nobody knows. */
-async function contextTokens(options: ConnectCliOptions, baseUrl: string, token: string): Promise<number | null> {
-  if (options.context !== undefined) return wholeNumber('--context', options.context, 1);
-  let { model } = options;
-  if (model === undefined) {
-    const served = await servedModel(baseUrl, token);
-    if (served && (served.contextTokens !== null || served.id === null)) return served.contextTokens;
-    model = served?.id?.replace(/^tackroom\//, '');
-  }
-  try {
-    return inspectModel(await findModel({ ...options, model })).contextLength || null;
-  } catch (error) {
-    if (options.model !== undefined) throw error;
-    // Without a model of its own a Tackroom may still pass requests on to another server.
-    return null;
-  }
 }
 
 /** `--port` becomes the port of this home, except where nothing is to be changed. */
@@ -76,7 +58,11 @@ export async function connectHarness(options: ConnectCliOptions, io: CommandIo):
     io.stdout.write(hermesEnvironment(settings));
     return 0;
   }
-  return connectCommand({ ...target, contextTokens: await contextTokens(options, settings.baseUrl, token) }, io);
+  const contextTokens =
+    options.context === undefined
+      ? await servedContext(settings, options.model, (model) => findModel({ ...options, model }))
+      : wholeNumber('--context', options.context, 1);
+  return connectCommand({ ...target, contextTokens }, io);
 }
 
 export async function disconnectHarness(options: ConnectCliOptions, io: CommandIo): Promise<number> {

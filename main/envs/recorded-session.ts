@@ -3,10 +3,9 @@
  * read from the words each tool of pi uses, and the working directory from the harness's system prompt.
  */
 import type { Transcript, TranscriptCall } from '../record/transcript.js';
+import { directoriesIn } from '../record/working-directory.js';
 import { asObject } from './pi-session.js';
 import type { CallEvent, SessionEvent, SessionTrace } from './session-events.js';
-
-const CWD = [/<cwd>\s*([^<\n]+?)\s*<\/cwd>/, /[Cc]urrent working directory: *([^\n]+)/, /Working directory: *([^\n]+)/];
 
 /** `cwd`: used when the system prompt names none; then the root of the file system. */
 export function recordedTrace({ session, steps }: Transcript, cwd = session.source?.cwd ?? '/'): SessionTrace {
@@ -60,13 +59,8 @@ function parseArguments(text: string): Record<string, unknown> {
   }
 }
 
-function statedFolder(system: string): string | null {
-  for (const pattern of CWD) {
-    const folder = pattern.exec(system)?.[1];
-    if (folder?.startsWith('/')) return folder;
-  }
-  return null;
-}
+const statedFolder = (system: string): string | null =>
+  directoriesIn(system).find((dir) => dir.startsWith('/')) ?? null;
 
 const READ_FAILURE =
   /^(?:ENOENT|EACCES|EISDIR|ENOTDIR|Error\b|File not found|Offset \d+ is beyond|Validation failed|Tool .* not found)/;

@@ -65,10 +65,13 @@ function reasonIn(status: number, text: string): string {
 }
 
 /** Never throws. */
-export async function testCall({ baseUrl, modelId, token }: GatewaySettings): Promise<TestCall> {
+export async function testCall(
+  { baseUrl, modelId, token }: GatewaySettings,
+  deadlineMs = DEADLINE_MS,
+): Promise<TestCall> {
   const began = performance.now();
   try {
-    const { status, text } = await send(`${baseUrl}/chat/completions`, token, DEADLINE_MS, {
+    const { status, text } = await send(`${baseUrl}/chat/completions`, token, deadlineMs, {
       model: modelId,
       messages: [{ role: 'user', content: 'Tackroom asks: does this arrive?' }],
       max_tokens: 1,
@@ -81,20 +84,25 @@ export async function testCall({ baseUrl, modelId, token }: GatewaySettings): Pr
   } catch (error) {
     if (refused(error)) return { outcome: 'nobody' };
     if ((error as Error).name === 'TimeoutError')
-      return { outcome: 'failed', reason: `no answer within ${DEADLINE_MS / 1000} s` };
+      return { outcome: 'failed', reason: `no answer within ${deadlineMs / 1000} s` };
     return { outcome: 'stranger' };
   }
 }
 
-/**
- * Who listens at `origin`: this home's gateway takes its token and no other. Asked below no harness's name, so that nothing
- * goes on to a server behind it. Never throws.
- */
+/** Offered to see whether it is refused. Only who knows the token can say it, so the gateway takes it for no intruder's. */
+export const wrongToken = (token: string): string => `not-${token}`;
+
+/** Serves nothing, so that neither the engine nor a server behind the gateway is asked. */
+const NOTHING = '/v1/tackroom';
+
+/** Who listens at `origin`: this home's gateway takes its token and no other. Never throws. */
 export async function whoAnswers(origin: string, token: string): Promise<'ours' | 'nobody' | 'stranger'> {
   const status = async (offered: string): Promise<number> =>
-    (await send(`${origin}/v1/models`, offered, LIST_DEADLINE_MS)).status;
+    (await send(`${origin}${NOTHING}`, offered, LIST_DEADLINE_MS)).status;
   try {
-    return (await status(token)) === 200 && (await status(`not-${token}`)) === 401 ? 'ours' : 'stranger';
+    // Past the token there is nothing, or nothing that could be checked.
+    const admitted = [403, 404].includes(await status(token));
+    return admitted && (await status(wrongToken(token))) === 401 ? 'ours' : 'stranger';
   } catch (error) {
     return refused(error) ? 'nobody' : 'stranger';
   }

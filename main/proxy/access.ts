@@ -5,6 +5,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Harness } from '../../contract/records.js';
+import { wrongToken } from '../harness/test-call.js';
+import type { Why } from '../services/refusals.js';
 import type { Api } from './dialects/dialect.js';
 import { HttpError } from './http-error.js';
 
@@ -66,25 +68,37 @@ export const unknownPath = (): HttpError =>
     'This address serves /v1/chat/completions, /v1/responses, /v1/messages and /v1/models, optionally below /pi, /opencode or /hermes.',
   );
 
-/** Throws 403 unless the request was addressed to this machine and comes from no web page. */
-export function checkLocal(request: IncomingMessage): void {
-  if (!LOOPBACK.test(request.headers.host ?? ''))
-    throw new HttpError(403, 'REFUSED', 'Only requests addressed to 127.0.0.1 or localhost are served.');
-  if (request.headers.origin !== undefined)
-    throw new HttpError(403, 'REFUSED', 'Requests from web pages are not served.');
+/** Somebody who may not come in. */
+export class NotAdmitted extends HttpError {
+  constructor(
+    status: number,
+    code: string,
+    readonly why: Why,
+    message: string,
+  ) {
+    super(status, code, message);
+  }
 }
 
-/** Throws 401 unless a header or the path carries `token`. */
+/** Throws NotAdmitted (403) unless the request was addressed to this machine and comes from no web page. */
+export function checkLocal(request: IncomingMessage): void {
+  if (!LOOPBACK.test(request.headers.host ?? ''))
+    throw new NotAdmitted(403, 'REFUSED', 'host', 'Only requests addressed to 127.0.0.1 or localhost are served.');
+  if (request.headers.origin !== undefined)
+    throw new NotAdmitted(403, 'REFUSED', 'origin', 'Requests from web pages are not served.');
+}
+
+/** Throws 401, for an intruder NotAdmitted, unless a header or the path carries `token`. */
 export function checkToken(request: IncomingMessage, route: Route, token: string): void {
   const bearer = /^Bearer\s+(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
   const key = request.headers['x-api-key'];
   const offered = [bearer, typeof key === 'string' ? key : undefined, route.pathToken ?? undefined];
-  if (!offered.some((one) => one !== undefined && sameToken(one, token)))
-    throw new HttpError(
-      401,
-      'UNAUTHORIZED',
-      'The token of this Tackroom is missing or wrong: connect the harness again with `tackroom connect`.',
-    );
+  const isOffered = (wanted: string): boolean => offered.some((one) => one !== undefined && sameToken(one, wanted));
+  if (isOffered(token)) return;
+  const why = 'The token of this Tackroom is missing or wrong: connect the harness again with `tackroom connect`.';
+  // `tackroom doctor` and the window look whether this is their gateway.
+  if (isOffered(wrongToken(token))) throw new HttpError(401, 'UNAUTHORIZED', why);
+  throw new NotAdmitted(401, 'UNAUTHORIZED', 'token', why);
 }
 
 function sameToken(a: string, b: string): boolean {

@@ -25,6 +25,8 @@ export interface Answer {
   adapterHash: string | null;
   /** Made by the proxy itself. */
   synthetic: boolean;
+  /** What another server called its answer. */
+  responseId?: string;
 }
 
 /** What the harness gets to see. */

@@ -90,7 +90,7 @@ export async function askUpstream(
     Object.assign(original, { calls: collector.toolCalls, finish: collector.finish, irregular: collector.irregular });
   // hermes loses the result of a call whose id came before in the conversation.
   const toolCalls = withIds(collector.toolCalls, new Set((await asked.opening).callIds));
-  const { content, reasoning, promptTokens, completionTokens, cachedTokens } = collector;
+  const { content, reasoning, promptTokens, completionTokens, cachedTokens, responseId } = collector;
   return {
     content,
     reasoning,
@@ -103,6 +103,7 @@ export async function askUpstream(
     firstTokenMs,
     adapterHash: null,
     synthetic: false,
+    ...(responseId !== null && { responseId }),
   };
 }
 
@@ -158,7 +159,7 @@ async function send(
 ): Promise<Dispatcher.ResponseData> {
   const response = await (asked.sent?.response ??
     post(asked, spoken, await translated(asked, spoken.api), deadlines, signal));
-  return response.statusCode === 200 ? response : refused(response);
+  return response.statusCode === 200 ? response : refused(response, asked.upstream.apiKey);
 }
 
 async function translated(

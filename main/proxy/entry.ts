@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { TackroomError, toErrorShape } from '../../contract/errors.js';
 import { blockedNotice } from '../guard/guard.js';
 import { MessageStore } from '../record/message-store.js';
+import { RefusalLog } from '../services/refusals.js';
 import { RpcClient, type RpcServer, serveRpc } from '../services/rpc.js';
 import { openStore } from '../store/store.js';
 import { EngineClient } from './engine-client.js';
@@ -66,6 +67,7 @@ async function start(args: Arguments): Promise<void> {
   });
   const rpc = new RpcClient(args.engine, 'engine', ENGINE_CONNECT_MS);
   const routes = new StoreRoutes(store);
+  const refusals = new RefusalLog(args.home, 'gateway', [token]);
   let control: RpcServer | undefined;
   const services: ProxyServices = {
     token,
@@ -76,6 +78,7 @@ async function start(args: Arguments): Promise<void> {
     routes,
     deadlines: DEFAULT_DEADLINES,
     onRecorded: (event) => control?.broadcast('recorded', event),
+    onRefused: (request, why) => refusals.add(request, why),
     onProblem: (message) => process.stderr.write(`${JSON.stringify({ level: 'error', message })}\n`),
   };
   const gateway = new Gateway(services, store, routes);

@@ -34,7 +34,8 @@ export interface Asked {
 }
 
 interface Committed {
-  request: Request;
+  /** null: the user's settings leave it out. */
+  request: Request | null;
   answer: Answer;
   served: Served;
 }
@@ -216,6 +217,7 @@ export class Exchange {
       error: null,
       firstTokenMs: answer.firstTokenMs,
       synthetic: answer.synthetic,
+      ...(answer.responseId !== undefined && { responseId: answer.responseId }),
       toolCalls: answer.toolCalls.map(({ id, name, arguments: text }) => ({
         callId: id,
         name,
@@ -288,7 +290,8 @@ export class Exchange {
     };
   }
 
-  #tell(request: Request, answer: Answer | null, served: Served | null, error: string | null): void {
+  #tell(request: Request | null, answer: Answer | null, served: Served | null, error: string | null): void {
+    if (request === null) return;
     this.caller.done({
       requestId: request.id,
       sessionId: request.sessionId,

@@ -1,7 +1,9 @@
 /** The gateway: the loopback port, the worker sockets, and the calls that steer them. */
+import { z } from 'zod';
 import { TackroomError } from '../../contract/errors.js';
 import type { Handlers } from '../services/rpc.js';
 import type { Store } from '../store/store.js';
+import { checkLocal } from './access.js';
 import type { GatewayCalls, GatewayMethod } from './protocol.js';
 import { identifyUser, ProxyServer } from './proxy-server.js';
 import type { ProxyServices } from './services.js';
@@ -24,7 +26,7 @@ export class Gateway {
     private readonly store: Store,
     private readonly routes: StoreRoutes,
   ) {
-    this.#server = new ProxyServer(services, identifyUser(services));
+    this.#server = new ProxyServer(services, identifyUser(services), checkLocal);
     this.#workers = new Workers(services);
   }
 
@@ -61,6 +63,10 @@ export class Gateway {
       }),
       'routes.reload': () => {
         this.routes.reload();
+        return null;
+      },
+      'vault.unlock': ({ key }) => {
+        this.routes.unlock(Buffer.from(z.base64().max(100).parse(key), 'base64'));
         return null;
       },
       'worker.open': async ({ worker, path }) => {

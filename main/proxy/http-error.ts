@@ -14,7 +14,9 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   NOT_FOUND: 404,
   BUSY: 429,
   INTERNAL: 500,
+  VAULT_LOCKED: 403,
   // Asking again changes nothing about a file.
+  VAULT_DAMAGED: 500,
   MODEL_UNSUPPORTED: 500,
   MODEL_CORRUPT: 500,
   TOKENIZER_MISMATCH: 500,

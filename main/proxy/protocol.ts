@@ -64,6 +64,8 @@ export interface GatewayCalls {
   status: { params: Record<string, never>; result: GatewayStatus };
   /** Re-reads deployments from the store after a swap. */
   'routes.reload': { params: Record<string, never>; result: null };
+  /** Opens the vault of this home in the gateway too; `key` as `Vault.handOver` gives it, base64. */
+  'vault.unlock': { params: { key: string }; result: null };
   /** Listens on the unix socket `path` (made with mode 0666 inside a private folder). */
   'worker.open': { params: { worker: string; path: string }; result: null };
   'worker.begin': { params: WorkerSession; result: null };

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { sha256 } from '../record/hash.js';
 import { newId } from '../store/ids.js';
-import { checkLocal, checkToken, type Route, routeOf } from './access.js';
+import { checkToken, NotAdmitted, type Route, routeOf } from './access.js';
 import { sendAsItComes } from './ask-upstream.js';
 import { parseJsonBody } from './body.js';
 import { type Caller, userCaller } from './caller.js';
@@ -28,6 +28,9 @@ const KEEP_ALIVE_MS = 75_000;
 /** Says who asks on `route`; throws HttpError. */
 export type Identify = (request: IncomingMessage, route: Route) => Caller;
 
+/** Where a request may come from, whatever it asks; throws NotAdmitted. */
+export type Admit = (request: IncomingMessage) => void;
+
 export class ProxyServer {
   readonly http: Server;
   readonly #running = new Map<Promise<Result>, Caller>();
@@ -37,6 +40,7 @@ export class ProxyServer {
   constructor(
     private readonly services: ProxyServices,
     private readonly identify: Identify,
+    private readonly admit: Admit = () => undefined,
   ) {
     this.http = createServer(
       { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
@@ -62,6 +66,7 @@ export class ProxyServer {
     // A client that went away is noticed by whoever writes next.
     response.on('error', () => undefined);
     try {
+      this.admit(request);
       const route = routeOf(request);
       if (route.endpoint === 'responses' || route.endpoint === 'messages') dialect = DIALECTS[route.endpoint];
       else if (route.endpoint === 'count') dialect = DIALECTS.messages;
@@ -82,6 +87,7 @@ export class ProxyServer {
       }
     } catch (error) {
       request.resume();
+      if (error instanceof NotAdmitted) this.services.onRefused(request, error.why);
       dialect.sendError(response, toHttpError(error));
       // Half an answer must not look like one that goes on.
       if (!response.writableEnded) response.destroy();
@@ -100,7 +106,7 @@ export class ProxyServer {
     const asker = `${caller.hint.workerKey ?? caller.harness}\n${harnessSessionId(http, { cacheKey: null }) ?? ''}`;
     const sent = await this.#sendEarly(http, response, caller, dialect, { body, query });
     if (sent !== null) {
-      const opening = body.whole.then((bytes) => settler.open(id, dialect.api, bytes, asker));
+      const opening = body.whole.then((bytes) => settler.open(id, dialect.api, bytes, asker, caller.hint.origin));
       return { id, dialect, bytes: body.whole, query, opening, chat: null, sent };
     }
     const bytes = await body.whole;
@@ -109,7 +115,7 @@ export class ProxyServer {
     this.#breaker.checkTurn(session, chat);
     if (caller.hint.origin === 'user') this.#breaker.checkCalls(session, chat);
     // What it says is known here; should it fail there, recording fails by name.
-    settler.open(id, dialect.api, bytes, null).catch(() => undefined);
+    settler.open(id, dialect.api, bytes, null, caller.hint.origin).catch(() => undefined);
     return { id, dialect, bytes: body.whole, query, opening: Promise.resolve(openedOf(chat)), chat, sent: null };
   }
 
@@ -174,7 +180,6 @@ async function serverKey({ harness, upstream }: Caller, request: IncomingMessage
 /** The loopback port: the user's own harnesses, with the token of this install. */
 export function identifyUser(services: ProxyServices): Identify {
   return (request, route) => {
-    checkLocal(request);
     checkToken(request, route, services.token);
     return userCaller(
       route.harness,

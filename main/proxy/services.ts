@@ -1,7 +1,9 @@
 /** What the proxy needs from other steps of the loop; the gateway's entry hands it in, tests hand in their own. */
+import type { IncomingMessage } from 'node:http';
 import type { Harness, Origin, Verdict, VerdictKind } from '../../contract/records.js';
 import type { ChatDelta, ChatMessage, ChatParams, ChatResult, ToolDefinition } from '../engine/protocol.js';
 import type { MessageStore } from '../record/message-store.js';
+import type { Why } from '../services/refusals.js';
 import type { Api } from './dialects/dialect.js';
 import type { RecordedEvent } from './protocol.js';
 import type { Settler } from './settle/settler.js';
@@ -82,6 +84,8 @@ export interface ProxyServices {
   routes: Routes;
   deadlines: Deadlines;
   onRecorded(event: RecordedEvent): void;
+  /** Somebody was turned away at the port. */
+  onRefused(request: IncomingMessage, why: Why): void;
   /** Something that no client hears of went wrong: one sentence for the log. */
   onProblem(message: string): void;
 }

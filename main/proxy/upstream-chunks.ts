@@ -30,6 +30,7 @@ const Choice = z.looseObject({
   finish_reason: z.string().nullish(),
 });
 const Chunk = z.looseObject({
+  id: z.unknown().optional(),
   choices: z.array(Choice).nullish(),
   usage: Usage.nullish(),
   error: z.union([z.string(), z.looseObject({ message: z.string().nullish() })]).nullish(),
@@ -53,6 +54,7 @@ export class ChunkCollector extends Collector {
       this.completionTokens = chunk.usage.completion_tokens;
       this.cachedTokens = chunk.usage.prompt_tokens_details?.cached_tokens ?? 0;
     }
+    this.named(chunk.id);
     const choice = chunk.choices?.[0];
     if ((chunk.choices?.length ?? 0) > 1 || choice?.index) throw uncheckable('several answers');
     if (choice?.delta && choice.message) throw uncheckable('an answer twice');

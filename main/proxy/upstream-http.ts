@@ -70,8 +70,19 @@ export async function sendUpstream(
   }
 }
 
-/** An answer that is not 200, as it came. Never returns. */
-export async function refused(response: Dispatcher.ResponseData): Promise<never> {
+/** Servers that refuse a key like to repeat it. Bytes for bytes: what surrounds it may be no text. */
+function withoutKey(body: Buffer, key: string | null): Buffer {
+  if (key === null || !body.includes(key)) return body;
+  return Buffer.from(body.toString('latin1').replaceAll(key, '[key]'), 'latin1');
+}
+
+const headersWithout = ({ headers }: Dispatcher.ResponseData, key: string | null): Record<string, string | string[]> =>
+  Object.fromEntries(
+    Object.entries(passedHeaders(headers)).filter(([, value]) => key === null || !String(value).includes(key)),
+  );
+
+/** An answer that is not 200, as it came but for our key. Never returns. */
+export async function refused(response: Dispatcher.ResponseData, key: string | null): Promise<never> {
   const status = response.statusCode;
   const message = `The upstream server answered with status ${status}.`;
   let body: Buffer;
@@ -82,8 +93,8 @@ export async function refused(response: Dispatcher.ResponseData): Promise<never>
   }
   if (status < 400) throw new HttpError(502, 'UPSTREAM', message);
   throw new HttpError(status, 'UPSTREAM', message, {
-    body,
-    headers: { 'content-type': 'application/json', ...passedHeaders(response.headers) },
+    body: withoutKey(body, key),
+    headers: { 'content-type': 'application/json', ...headersWithout(response, key) },
   });
 }
 

@@ -8,8 +8,9 @@ export const UPSTREAMS_SETTING = 'upstreams';
 export const UpstreamRoute = z.object({
   /** With `/v1`, or whatever stands before `/chat/completions`. */
   baseUrl: z.string(),
-  /** Names the environment variable of the gateway that holds the server's key, so that no key is stored. */
+  /** Where the server's key is, so that it is not here: an environment variable of the gateway, or a name in the vault. */
   apiKeyEnv: z.string().optional(),
+  apiKeyVault: z.string().optional(),
   /** The only API that the server speaks, where requests in another are to be translated. */
   api: z.enum(['chat', 'responses', 'messages']).optional(),
   /** Its own name of the model. */
@@ -30,14 +31,14 @@ export function checkRoute(route: UpstreamRoute): UpstreamRoute {
   if (url.username !== '' || url.password !== '')
     throw wrong(
       'The address holds a password, which would be stored and shown.',
-      'Put the key into an environment variable and name it with --key-env.',
+      'Give the key by itself, with --key-stdin: it goes into the vault.',
     );
   if (url.search !== '' || url.hash !== '')
     throw wrong('The address of a server has no query.', 'Leave out what follows the question mark.');
   if (route.apiKeyEnv !== undefined && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(route.apiKeyEnv))
     throw wrong(
       '--key-env takes the name of an environment variable, not the key itself.',
-      'For example: --key-env OPENAI_API_KEY',
+      'For example: --key-env OPENAI_API_KEY, or --key-stdin for the key itself.',
     );
   return { ...route, baseUrl: route.baseUrl.replace(/\/+$/, '') };
 }

@@ -1,52 +1,100 @@
 /** Deletes a session and collects what only it referred to. */
 import { join } from 'node:path';
+import type { Request } from '../../contract/records.js';
 import { removeRuleTests } from '../guard/rule-tests.js';
 import { removeBackups } from '../store/backup.js';
 import type { Store } from '../store/store.js';
 import { nodeHash } from './message-store.js';
 
-/** Returns false when there is no such session. One transaction: a crash leaves all or nothing. */
+/** Requests that one transaction removes: other writers get their turn between two. */
+const REQUESTS_A_TURN = 200;
+
+/**
+ * Returns false when there is no such session. A crash in the middle leaves a session of fewer requests, which is still
+ * listed and can be deleted again.
+ */
 export function deleteSession(store: Store, sessionId: string): boolean {
+  const turns = removeSession(store, sessionId);
+  let turn = turns.next();
+  if (turn.done && !turn.value) return false;
+  while (!turn.done) turn = turns.next();
+  forgetPages(store);
+  return true;
+}
+
+/** What deleting left: copies of the database, and pages in its log. False: somebody reads the log, so it is still there. */
+export function forgetPages(store: Store): boolean {
+  removeBackups(join(store.home, 'tackroom.db'));
+  const [outcome] = store.db.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
+  return outcome.busy === 0;
+}
+
+/** A transaction a turn, the newest requests first. Returns whether there was such a session. */
+export function* removeSession(store: Store, sessionId: string): Generator<void, boolean> {
   // What is deleted is overwritten, not only unlinked.
   store.db.pragma('secure_delete = ON');
-  const deleted = store.transaction(() => {
-    if (!store.session.get(sessionId)) return false;
-    const requests = store.request.list({ where: { sessionId } });
-    for (const table of ['verdict', 'toolCall', 'redaction'])
-      store.db.prepare(`DELETE FROM ${table} WHERE sessionId = ?`).run(sessionId);
-    const dropTokens = store.db.prepare('DELETE FROM request_tokens WHERE requestId = ?');
-    for (const request of requests) dropTokens.run(request.id);
-    store.db.prepare('DELETE FROM request WHERE sessionId = ?').run(sessionId);
-    // With the notes of its file that are of no session.
-    store.db
-      .prepare(
-        `DELETE FROM import_source WHERE sessionId = @sessionId OR sessionId IS NULL
-         AND path IN (SELECT path FROM import_source WHERE sessionId = @sessionId)`,
-      )
-      .run({ sessionId });
-    const tails = store.db
-      .prepare("SELECT node FROM session_place WHERE sessionId = ? AND kind = 'tail'")
-      .pluck()
-      .all(sessionId) as string[];
-    store.db.prepare('DELETE FROM session_place WHERE sessionId = ?').run(sessionId);
-    store.session.delete(sessionId);
-    const leaves = requests.flatMap(({ promptNode, answer }) =>
-      answer ? [nodeHash(promptNode, answer), promptNode] : [promptNode],
-    );
-    collectNodes(store, [...leaves, ...tails]);
-    collectTools(
-      store,
-      requests.flatMap(({ toolsHash }) => toolsHash ?? []),
-    );
-    return true;
-  });
-  if (deleted) {
-    removeRuleTests(store.home, sessionId);
-    removeBackups(join(store.home, 'tackroom.db'));
-    // The log still holds the pages as they were.
-    store.db.pragma('wal_checkpoint(TRUNCATE)');
+  const newest = store.db.prepare(
+    'SELECT data FROM request WHERE sessionId = ? ORDER BY createdAt DESC, id DESC LIMIT ?',
+  );
+  for (;;) {
+    const state = store.transaction((): 'absent' | 'more' | 'gone' => {
+      const session = store.session.get(sessionId);
+      if (!session) return 'absent';
+      const rows = newest.pluck().all(sessionId, REQUESTS_A_TURN) as string[];
+      removeRequests(
+        store,
+        rows.map((row) => JSON.parse(row) as Request),
+      );
+      const left = store.request.count({ where: { sessionId } });
+      if (left === 0) removeRest(store, sessionId);
+      else store.session.put({ ...session, requests: left, toolCalls: store.toolCall.count({ where: { sessionId } }) });
+      return left === 0 ? 'gone' : 'more';
+    });
+    if (state !== 'more') return state === 'gone';
+    yield;
   }
-  return deleted;
+}
+
+function removeRequests(store: Store, requests: readonly Request[]): void {
+  const drop = ['request_tokens', 'verdict', 'toolCall'].map((table) =>
+    store.db.prepare(`DELETE FROM ${table} WHERE requestId = ?`),
+  );
+  for (const { id } of requests) {
+    for (const statement of drop) statement.run(id);
+    store.request.delete(id);
+  }
+  const leaves = requests.flatMap(({ promptNode, answer }) =>
+    answer ? [nodeHash(promptNode, answer), promptNode] : [promptNode],
+  );
+  collectNodes(store, leaves);
+  collectTools(
+    store,
+    requests.flatMap(({ toolsHash }) => toolsHash ?? []),
+  );
+}
+
+/** Everything of a session that has no requests left. */
+function removeRest(store: Store, sessionId: string): void {
+  const { db } = store;
+  for (const table of ['verdict', 'toolCall', 'redaction', 'workspace'])
+    db.prepare(`DELETE FROM ${table} WHERE sessionId = ?`).run(sessionId);
+  // What was found in it and never became a task.
+  db.prepare(
+    "DELETE FROM candidate WHERE sessionId = ? AND id NOT IN (SELECT json_extract(data, '$.candidateId') FROM task WHERE json_extract(data, '$.candidateId') IS NOT NULL)",
+  ).run(sessionId);
+  // With the notes of its file that are of no session.
+  db.prepare(
+    `DELETE FROM import_source WHERE sessionId = @sessionId OR sessionId IS NULL
+     AND path IN (SELECT path FROM import_source WHERE sessionId = @sessionId)`,
+  ).run({ sessionId });
+  const tails = db
+    .prepare("SELECT node FROM session_place WHERE sessionId = ? AND kind = 'tail'")
+    .pluck()
+    .all(sessionId) as string[];
+  db.prepare('DELETE FROM session_place WHERE sessionId = ?').run(sessionId);
+  store.session.delete(sessionId);
+  removeRuleTests(store.home, sessionId);
+  collectNodes(store, tails);
 }
 
 /** Walks up from each leaf and removes nodes without children and without a request that asked or answered with them. */

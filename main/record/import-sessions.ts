@@ -1,14 +1,17 @@
 /**
- * Imports the sessions of other programs' files. One transaction a session: a kill leaves each whole or absent. A source
- * that did not change since it was read is not read again.
+ * Imports the sessions of other programs' files, a short one in one transaction, a long one in several. A source that did not
+ * change since it was read to its end is not read again.
  */
 import { z } from 'zod';
 import type { Session } from '../../contract/records.js';
 import type { SessionReader, SessionUnit, SourceFile } from '../harness/sessions/session-writer.js';
 import { Unreadable } from '../harness/sessions/session-writer.js';
 import type { Store } from '../store/store.js';
-import { ImportWriter } from './import-writer.js';
+import { Batches } from './batches.js';
+import { deleteSession } from './delete-session.js';
+import { ImportWriter, type Written } from './import-writer.js';
 import { MessageStore } from './message-store.js';
+import { RecordedRequests } from './recorded-requests.js';
 import { sourceFiles, sourceRoot } from './source-files.js';
 
 export interface SkippedPart {
@@ -36,23 +39,25 @@ const MAX_SKIPS = 100;
 /** Characters of a reason, which may quote the source. */
 const MAX_REASON = 300;
 /** Part of every fingerprint: a reader that learned something reads again. */
-const READERS_VERSION = 1;
+const READERS_VERSION = 2;
 
 const Skips = z.array(z.object({ line: z.number().nullable(), reason: z.string() }));
 type Skips = z.infer<typeof Skips>;
 
 /**
  * `readers`: the first that recognises a file reads it; one alone reads every file it can. `onProgress` may wait, and ends
- * the import by throwing. Errors: NOT_FOUND; those of our own database.
+ * the import by throwing. `isShared`: whether others write to the store, who then get their turn. Errors: NOT_FOUND; those of our own database.
  */
 export async function importSessions(
   store: Store,
   path: string,
   readers: readonly SessionReader[],
   onProgress: (sessions: number) => void | Promise<void> = () => {},
+  isShared: () => boolean = () => false,
 ): Promise<ImportReport> {
   const report: ImportReport = { sessions: [], skipped: [], files: 0 };
   const messages = new MessageStore(store.db);
+  const into: Target = { store, messages, recorded: new RecordedRequests(store, messages), isShared };
   const seen = new Map<string, ImportedSession>();
   const skip = (at: string, line: number | null, reason: string): void => {
     report.skipped.push({ path: at, line, reason: reason.slice(0, MAX_REASON) });
@@ -68,7 +73,7 @@ export async function importSessions(
     report.files++;
     try {
       for (const unit of reader.units(file)) {
-        const found = importUnit(store, messages, file, unit, skip);
+        const found = importUnit(into, file, unit, skip);
         if (found) seen.set(found.session.id, merged(seen.get(found.session.id), found));
         await onProgress(seen.size);
       }
@@ -96,9 +101,15 @@ const merged = (before: ImportedSession | undefined, now: ImportedSession): Impo
   added: (before?.added ?? 0) + now.added,
 });
 
+interface Target {
+  store: Store;
+  messages: MessageStore;
+  recorded: RecordedRequests;
+  isShared(): boolean;
+}
+
 function importUnit(
-  store: Store,
-  messages: MessageStore,
+  { store, messages, recorded, isShared }: Target,
   file: SourceFile,
   unit: SessionUnit,
   skip: (path: string, line: number | null, reason: string) => void,
@@ -116,26 +127,34 @@ function importUnit(
     return known && { session: known, added: 0 };
   }
   const skips = new SkipList();
+  const batches = new Batches(store.db, isShared);
+  const writer = new ImportWriter(store, messages, file.path, recorded, batches);
+  batches.begin();
   try {
-    const found = store.transaction(() => {
-      const writer = new ImportWriter(store, messages, file.path);
-      unit.read(writer, (line, reason) => skips.add(line, reason));
-      const written = writer.finish();
-      store.db
-        .prepare(
-          'INSERT OR REPLACE INTO import_source (key, path, sessionId, fingerprint, skipped) VALUES (?, ?, ?, ?, ?)',
-        )
-        .run(unit.key, file.path, written?.session.id ?? null, fingerprint, JSON.stringify(skips.list()));
-      return written;
-    });
+    unit.read(writer, (line, reason) => skips.add(line, reason));
+    const written = writer.finish();
+    if (written && written.recorded > 0) skips.add(null, recordedReason(written));
+    store.db
+      .prepare(
+        'INSERT OR REPLACE INTO import_source (key, path, sessionId, fingerprint, skipped) VALUES (?, ?, ?, ?, ?)',
+      )
+      .run(unit.key, file.path, written?.session.id ?? null, fingerprint, JSON.stringify(skips.list()));
+    batches.end();
     tell(skips.list());
-    return found;
+    return written;
   } catch (error) {
+    batches.rollBack();
     // One session's trouble is not that of the others; what was written of it is taken back.
     if (!(error instanceof Unreadable || error instanceof RangeError)) throw error;
+    if (batches.committed && writer.madeSession !== undefined) deleteSession(store, writer.madeSession);
     skip(file.path, null, error instanceof Unreadable ? error.message : 'nested too deeply');
     return undefined;
   }
+}
+
+function recordedReason({ recorded, recordedIn, session, added }: Written): string {
+  const what = `${recorded} ${recorded === 1 ? 'request is' : 'requests are'} on record already, in ${recordedIn.slice(0, 5).join(', ')}`;
+  return recordedIn.includes(session.id) || added === 0 ? what : `${what}; the others are imported`;
 }
 
 class SkipList {

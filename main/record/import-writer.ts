@@ -1,6 +1,6 @@
 /**
  * Writes a session as a reader tells it. Ids come from the harness's own, so that reading a source again finds what is
- * there and adds what is new. To be run in one transaction: a crash leaves the whole session or none of it.
+ * there and adds what is new: a kill in the middle of a long session leaves its beginning, which the next reading completes.
  */
 import type { MarkKind, Request, Session, ToolCall } from '../../contract/records.js';
 import type { ChatMessage, ToolDefinition } from '../engine/protocol.js';
@@ -8,18 +8,35 @@ import {
   type ImportedAnswer,
   type ImportedResult,
   type Place,
-  ROOT,
   type SessionDetails,
   type SessionInfo,
   type SessionWriter,
   Unreadable,
 } from '../harness/sessions/session-writer.js';
 import type { Store } from '../store/store.js';
-import { collectNodes, collectTools } from './delete-session.js';
+import type { Batches } from './batches.js';
+import { collectTools } from './delete-session.js';
+import { folderAround } from './folders.js';
 import { importedCallId, importedRequestId, importedSessionId } from './import-ids.js';
+import { ImportPlaces } from './import-places.js';
 import { type MessageStore, nodeHash } from './message-store.js';
+import { type RecordedRequests, type RecordedTwins, recordedHarness } from './recorded-requests.js';
 import { messageText } from './session-finder.js';
+import { recordingSettings } from './settings.js';
 import { titleFrom } from './title.js';
+
+const MAX_RESPONSE_ID = 200;
+/** Messages between two looks at the clock. */
+const LOOK_EVERY = 16;
+
+/** What became of a session file. */
+export interface Written {
+  session: Session;
+  added: number;
+  /** Requests of the file that are on record, and the sessions they are in. */
+  recorded: number;
+  recordedIn: string[];
+}
 
 export class ImportWriter implements SessionWriter {
   readonly #messages: MessageStore;
@@ -32,39 +49,54 @@ export class ImportWriter implements SessionWriter {
   #added = 0;
   /** Calls whose result has not been read. */
   #open = new Map<string, ToolCall>();
-  /** Places that something follows, and those that nothing followed so far, with the number of the next request. */
-  #followed = new Set<string>();
-  #ends = new Map<string, number>();
+  /** Number of the next request. */
   #next = 0;
-  #marks = new Map<string, MarkKind>();
+  readonly #places: ImportPlaces;
   #tools = new Set<string>();
-  /** Leaves of an earlier reading that said less, such as an answer that was still being written. */
-  #stale: string[] = [];
+  #twins: RecordedTwins | undefined;
+  /** Requests that are on record. */
+  #recorded = 0;
+  readonly #excluded: readonly string[];
+  #appends = 0;
+  #isNew = false;
 
-  /** `messages` of `store`, shared by the sessions of an import. */
+  /** `messages` of `store` and `recorded` are shared by the sessions of an import. */
   constructor(
     private readonly store: Store,
     messages: MessageStore,
     private readonly path: string,
+    private readonly recorded: RecordedRequests,
+    private readonly batches: Batches,
   ) {
     this.#messages = messages;
+    this.#places = new ImportPlaces(store);
+    this.#excluded = recordingSettings(store).excluded;
+  }
+
+  /** Of the session that this reading has made; undefined: it was there, or nothing has begun. */
+  get madeSession(): string | undefined {
+    return this.#isNew ? this.#id : undefined;
   }
 
   begin(info: SessionInfo): void {
     this.#info = info;
+    this.#refuseExcluded(info.cwd);
     this.#id = importedSessionId(info.harness, info.id);
+    this.#isNew = this.store.session.get(this.#id) === undefined;
+    this.#twins = this.recorded.of(info.harness, info.id);
     this.#updatedAt = info.createdAt;
     const last = this.store.db.prepare("SELECT max(json_extract(data, '$.seq')) FROM request WHERE sessionId = ?");
     this.#seq = ((last.pluck().get(this.#id) as number | null) ?? -1) + 1;
   }
 
   describe(details: SessionDetails): void {
+    this.#refuseExcluded(details.cwd ?? null);
     this.#details = { ...this.#details, ...details };
   }
 
   message(at: Place, message: ChatMessage, mark?: MarkKind): Place {
     const place = this.#append(at, message);
-    if (mark) this.#marks.set(place.node, mark);
+    if (mark) this.#places.marks.set(place.node, mark);
     else if (message.role === 'user' && this.#firstQuestion === '') this.#firstQuestion = messageText(message);
     return place;
   }
@@ -72,9 +104,9 @@ export class ImportWriter implements SessionWriter {
   again(at: Place, said: Place): Place {
     const node = this.#messages.append(at.node, at.length, said.message);
     const place = { node, message: said.message, length: at.length + 1 };
-    const mark = this.#marks.get(said.node);
-    if (mark) this.#marks.set(node, mark);
-    this.#moved(at, place);
+    const mark = this.#places.marks.get(said.node);
+    if (mark) this.#places.marks.set(node, mark);
+    this.#places.moved(at.node, node, this.#next);
     return place;
   }
 
@@ -85,14 +117,23 @@ export class ImportWriter implements SessionWriter {
   }
 
   request(at: Place, told: ImportedAnswer): Place {
-    const { key, at: toldAt, provider, answer, toolsHash, synthetic, ...fields } = told;
+    const { key, at: toldAt, provider, answer, toolsHash, synthetic, responseId, ...fields } = told;
     const id = importedRequestId(this.#id, key);
     const known = this.store.request.get(id);
+    const twin = known
+      ? undefined
+      : this.#twins?.find({
+          ...told,
+          responseId,
+          asked: () => this.#messages.message(at.message),
+        });
+    if (twin) return this.#pass(at, answer, twin);
     // A source without times gives its own, which changes.
     const createdAt = known?.createdAt ?? toldAt;
     const place = answer ? this.#append(at, answer) : at;
     const request: Request = {
       ...fields,
+      ...(responseId !== undefined && responseId.length <= MAX_RESPONSE_ID && { responseId }),
       id,
       version: 1,
       createdAt,
@@ -113,9 +154,8 @@ export class ImportWriter implements SessionWriter {
     this.#next = request.seq + 1;
     if (!known) this.#added++;
     else if (known.promptNode !== request.promptNode || known.answer !== request.answer)
-      this.#stale.push(known.answer === null ? known.promptNode : nodeHash(known.promptNode, known.answer));
-    this.#followed.add(at.node);
-    this.#ends.delete(place.node);
+      this.#places.mayGo(known.answer === null ? known.promptNode : nodeHash(known.promptNode, known.answer));
+    this.#places.answered(at.node, place.node);
     this.#updatedAt = Math.max(this.#updatedAt, createdAt);
     this.#putCalls(request, answer);
     return place;
@@ -129,22 +169,47 @@ export class ImportWriter implements SessionWriter {
     return place;
   }
 
-  /** Writes the session itself; undefined when there was none, or nothing was said in it. */
-  finish(): { session: Session; added: number } | undefined {
+  /**
+   * Writes the session itself; undefined when there was none, or nothing was said in it. When every request of it is on record, that
+   * session is the one: nothing of the file is kept beside it.
+   */
+  finish(): Written | undefined {
     // Offered, and never asked with.
     collectTools(this.store, this.#tools);
     if (!this.#info) return undefined;
-    const ends = [...this.#ends].filter(([node]) => !this.#followed.has(node));
-    const known = this.store.session.get(this.#id);
     const requests = this.store.request.count({ where: { sessionId: this.#id } });
-    if (!known && requests === 0 && ends.length === 0) return undefined;
-    const { harness, id, cwd, harnessVersion, parent } = this.#info;
-    const createdAt = known?.createdAt ?? this.#info.createdAt;
-    const session = this.store.session.put({
+    const recordedIn = this.#recorded > 0 ? (this.#twins?.sessionIds ?? []) : [];
+    const told = { added: this.#added, recorded: this.#recorded, recordedIn };
+    const twin = requests === 0 ? this.store.session.get(recordedIn[0] ?? '') : undefined;
+    if (twin) {
+      // What a batch may have written of it.
+      this.store.session.delete(this.#id);
+      this.#places.drop(this.#id);
+      return { ...told, session: this.#attach(twin) };
+    }
+    if (!this.store.session.get(this.#id) && requests === 0 && !this.#places.hasEnds) return undefined;
+    const session = this.#putSession(requests);
+    this.#places.finish(this.#id);
+    return { ...told, session };
+  }
+
+  /** Commits what there is of a long session: of use by itself, and found again by the next reading after a kill. */
+  #breathe(): void {
+    this.#appends++;
+    if (this.#appends % LOOK_EVERY !== 0 || !this.batches.due) return;
+    this.#putSession(this.store.request.count({ where: { sessionId: this.#id } }));
+    this.#places.keepEnds(this.#id);
+    this.batches.next();
+  }
+
+  #putSession(requests: number): Session {
+    const known = this.store.session.get(this.#id);
+    const { harness, id, cwd, harnessVersion, parent, createdAt } = this.#begun().info;
+    return this.store.session.put({
       id: this.#id,
       version: 1,
-      createdAt,
-      harness: harness === 'pi' || harness === 'opencode' || harness === 'hermes' ? harness : 'unknown',
+      createdAt: known?.createdAt ?? createdAt,
+      harness: recordedHarness(harness),
       harnessSessionId: id,
       origin: 'import',
       rolloutId: null,
@@ -164,9 +229,27 @@ export class ImportWriter implements SessionWriter {
         usage: this.#details.usage ?? null,
       },
     });
-    this.#putPlaces(ends);
-    collectNodes(this.store, this.#stale);
-    return { session, added: this.#added };
+  }
+
+  /** The request is on record, with more than the file knows; the conversation goes on after it. */
+  #pass(at: Place, answer: ChatMessage | null, twin: Request): Place {
+    const place = answer ? this.#append(at, answer) : at;
+    this.#recorded++;
+    this.#places.answered(at.node, place.node);
+    this.#places.mayGo(place.node);
+    for (const call of this.store.toolCall.list({ where: { requestId: twin.id } })) this.#open.set(call.callId, call);
+    return place;
+  }
+
+  /** The file knows where the session worked, when the harness's prompt did not say it. */
+  #attach(twin: Session): Session {
+    const cwd = this.#details.cwd ?? this.#info?.cwd;
+    return twin.cwd === undefined && cwd ? this.store.session.put({ ...twin, cwd }) : twin;
+  }
+
+  #refuseExcluded(cwd: string | null): void {
+    const folder = cwd === null ? undefined : folderAround(cwd, this.#excluded);
+    if (folder !== undefined) throw new Unreadable(`works in ${folder}, which is excluded from recording`);
   }
 
   #begun(): { id: string; info: SessionInfo } {
@@ -178,14 +261,9 @@ export class ImportWriter implements SessionWriter {
     this.#begun();
     const { node, message: hash } = this.#messages.putAfter(at.node, at.length, message);
     const place = { node, message: hash, length: at.length + 1 };
-    this.#moved(at, place);
+    this.#places.moved(at.node, node, this.#next);
+    this.#breathe();
     return place;
-  }
-
-  #moved(from: Place, to: Place): void {
-    if (from.node !== ROOT.node) this.#followed.add(from.node);
-    this.#ends.delete(from.node);
-    this.#ends.set(to.node, this.#next);
   }
 
   #putCalls(request: Request, answer: ChatMessage | null): void {
@@ -208,15 +286,5 @@ export class ImportWriter implements SessionWriter {
       this.store.toolCall.put(record);
       this.#open.set(call.id, record);
     }
-  }
-
-  #putPlaces(ends: readonly (readonly [string, number])[]): void {
-    const { db } = this.store;
-    const before = db.prepare("SELECT node FROM session_place WHERE sessionId = ? AND kind = 'tail'").pluck();
-    this.#stale.push(...(before.all(this.#id) as string[]));
-    db.prepare('DELETE FROM session_place WHERE sessionId = ?').run(this.#id);
-    const put = db.prepare('INSERT OR IGNORE INTO session_place (sessionId, node, kind, seq) VALUES (?, ?, ?, ?)');
-    for (const [node, seq] of ends) put.run(this.#id, node, 'tail', seq);
-    for (const [node, kind] of this.#marks) put.run(this.#id, node, kind, 0);
   }
 }

@@ -3,6 +3,7 @@
  * together or not at all. `record` returns after the commit, so whoever answers the harness afterwards has acknowledged
  * only what survives a kill.
  */
+import { TackroomError } from '../../contract/errors.js';
 import type { Purpose, Request, Session, Verdict, VerdictKind } from '../../contract/records.js';
 import type { ChatMessage, ToolDefinition } from '../engine/protocol.js';
 import { newId } from '../store/ids.js';
@@ -10,6 +11,7 @@ import type { Store } from '../store/store.js';
 import { deleteSession } from './delete-session.js';
 import { type ChainLink, chainOf, MessageStore } from './message-store.js';
 import { isAuxiliary, purposeOf } from './purpose.js';
+import { RecordingPolicy } from './recording-policy.js';
 import { messageText, SessionFinder, type SessionHint } from './session-finder.js';
 import { titleFrom } from './title.js';
 import { type RequestTokens, TokenStore } from './token-store.js';
@@ -47,6 +49,7 @@ export interface NewRequest
     | 'firstTokenMs'
     | 'durationMs'
     | 'synthetic'
+    | 'responseId'
   > {
   session: SessionHint;
   messages: ChatMessage[];
@@ -64,31 +67,39 @@ export class Recorder {
   readonly messages: MessageStore;
   readonly #tokens: TokenStore;
   readonly #sessions: SessionFinder;
+  readonly #policy: RecordingPolicy;
 
   constructor(private readonly store: Store) {
     this.messages = new MessageStore(store.db);
     this.#tokens = new TokenStore(store.db);
     this.#sessions = new SessionFinder(store, this.messages);
+    this.#policy = new RecordingPolicy(store);
   }
 
-  /** Commits a request. Errors of the disk pass through (`SQLITE_FULL`, …); nothing of the request is then stored. */
+  /**
+   * Commits a request. Errors of the disk pass through (`SQLITE_FULL`, …), REFUSED when the user's settings leave it out;
+   * nothing of the request is then stored.
+   */
   record(entry: NewRequest): Request {
     const [result] = this.recordAll([entry]);
     if (result instanceof Error) throw result;
-    return result!;
+    if (!result) throw new TackroomError('REFUSED', 'This request is not recorded.', 'See `tackroom recording`.');
+    return result;
   }
 
   /**
    * Commits several requests at once, at most one of each rollout. What cannot be stored is an error in its place and takes nothing else
-   * with it; when the commit itself fails nothing is stored and the error passes through.
+   * with it; null: the user's settings leave it out. When the commit itself fails nothing is stored and the error passes through.
    */
-  recordAll(entries: readonly NewRequest[]): (Request | Error)[] {
+  recordAll(entries: readonly NewRequest[]): (Request | null | Error)[] {
     const chains = entries.map((entry) => chainOf(entry.messages));
+    const kept = entries.map((entry, at) => this.#allows(entry, chains[at]!));
+    if (!kept.includes(true)) return entries.map(() => null);
     const one = this.store.db.transaction((at: number) => this.#write(entries[at]!, chains[at]!));
-    const write = (): (Request | Error)[] =>
+    const write = (): (Request | null | Error)[] =>
       entries.map((_, at) => {
         try {
-          return one(at);
+          return kept[at] ? one(at) : null;
         } catch (cause) {
           // A full disk may have ended the whole transaction.
           if (!this.store.db.inTransaction) throw cause;
@@ -99,7 +110,7 @@ export class Recorder {
     const replaceable = entries.every((entry) => entry.session.origin === 'rollout');
     const results = replaceable ? this.store.transaction(write) : this.store.durably(write);
     results.forEach((result, at) => {
-      if (!(result instanceof Error)) this.#committed(entries[at]!, result);
+      if (result !== null && !(result instanceof Error)) this.#committed(entries[at]!, result);
     });
     return results;
   }
@@ -131,6 +142,10 @@ export class Recorder {
     return deleted;
   }
 
+  #allows(entry: NewRequest, chain: readonly ChainLink[]): boolean {
+    return this.#policy.allows(entry, chain, () => this.#sessions.find(entry.session, chain, entry.createdAt));
+  }
+
   #committed(entry: NewRequest, request: Request): void {
     this.#sessions.bind(entry.session, request.sessionId);
     if (entry.tokens.promptIds.length > 0) this.#tokens.remember(request.sessionId, request.id, entry.tokens);
@@ -147,6 +162,7 @@ export class Recorder {
       hasParent: parentSessionId != null,
     });
     const session = titled(this.#sessions.find(hint, chain, entry.createdAt) ?? newSession(entry), entry, purpose);
+    const cwd = session.cwd ?? (hint.origin === 'user' ? this.#policy.directory(messages, chain) : undefined);
     const promptNode = this.messages.putChain(chain);
     const request: Request = {
       ...fields,
@@ -160,6 +176,7 @@ export class Recorder {
     };
     this.store.session.put({
       ...session,
+      ...(cwd !== undefined && { cwd }),
       updatedAt: Math.max(session.updatedAt, entry.createdAt),
       requests: session.requests + 1,
       toolCalls: session.toolCalls + toolCalls.length,

@@ -5,6 +5,8 @@ import { TackroomError } from '../../contract/errors.js';
 import type { EngineCalls, EngineMethod } from '../engine/protocol.js';
 import type { GatewayCalls, GatewayMethod } from '../proxy/protocol.js';
 import { openStore, type Store } from '../store/store.js';
+import { Vault } from '../vault/vault.js';
+import { lockHome } from './home-lock.js';
 import { engineSocketName, gatewaySocketName, removeLeftovers } from './leftovers.js';
 import { type HomePaths, openHome, serviceEntry } from './paths.js';
 import { type CallOptions, RpcClient } from './rpc.js';
@@ -19,6 +21,10 @@ export interface ServicesOptions {
   /** Memory for keys and values; default: by what is free. */
   kvBytes?: number;
   spawn?: SpawnService;
+  /** Opened here, it is handed over to the gateway whenever that one starts. Default: what the home's key file opens. */
+  vault?: Vault;
+  /** Default: now. `later`: when `startEngine` is called. */
+  engine?: 'now' | 'later';
   onRestart?: (service: 'engine' | 'gateway', exit: ServiceExit) => void;
   onLog?: (service: 'engine' | 'gateway', line: string) => void;
 }
@@ -40,21 +46,39 @@ export interface Services {
   ): Promise<GatewayCalls[M]['result']>;
   /** Port the gateway listens on. */
   readonly port: number;
+  vault: Vault;
+  /** After the vault was opened in this process: opens it in the gateway too. */
+  unlockGateway(): Promise<void>;
+  /** Nothing happens where it runs already. Errors: those of its start. */
+  startEngine(): Promise<void>;
   pids(): { engine: number | undefined; gateway: number | undefined };
   stop(): Promise<void>;
 }
 
-/** Starts both processes and waits until they are ready. Errors: those of their start, as one sentence. */
+const UNLOCK_DEADLINE_MS = 10_000;
+
+/**
+ * Starts both processes and waits until they are ready. Errors: BUSY when another process runs the app on this home; those of
+ * their start, as one sentence.
+ */
 export async function startServices(options: ServicesOptions): Promise<Services> {
   const paths = openHome(options.home);
-  const store = openStore(options.home);
-  removeLeftovers(paths);
+  const lock = lockHome(paths.home);
+  let store: Store;
+  try {
+    store = openStore(options.home);
+    removeLeftovers(paths);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
   const engineSocket = join(paths.sockets, engineSocketName());
   const gatewaySocket = join(paths.sockets, gatewaySocketName());
   const supervise = <Ready extends object>(
     name: 'engine' | 'gateway',
     entry: string,
     args: string[],
+    onReady?: () => void,
   ): Supervisor<Ready> =>
     new Supervisor<Ready>({
       name,
@@ -62,6 +86,7 @@ export async function startServices(options: ServicesOptions): Promise<Services>
       args,
       spawn: options.spawn,
       readyTimeoutMs: 60_000,
+      onReady,
       onRestart: (exit) => options.onRestart?.(name, exit),
       onLog: (line) => options.onLog?.(name, line),
       onGiveUp: ({ message, code, hint }) =>
@@ -88,22 +113,33 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     '--port',
     String(port),
   ];
+  const engineClient = new RpcClient(engineSocket, 'engine', 30_000);
+  const gatewayClient = new RpcClient(gatewaySocket, 'gateway', 30_000);
+  const vault = options.vault ?? new Vault(options.home);
+  const unlockGateway = async (): Promise<void> => {
+    const key = vault.handOver()?.toString('base64');
+    if (key !== undefined) await gatewayClient.call('vault.unlock', { key }, { timeoutMs: UNLOCK_DEADLINE_MS });
+  };
   const gatewayService = supervise<{ port: number }>(
     'gateway',
     serviceEntry('proxy/entry.js'),
     gatewayArgs(options.port),
+    () =>
+      void unlockGateway().catch((error: Error) =>
+        process.stderr.write(`The gateway cannot use the keys of servers: ${error.message}\n`),
+      ),
   );
   let port: number;
   try {
-    await engineService.start();
+    if (options.engine !== 'later') await engineService.start();
     port = (await gatewayService.start()).port;
   } catch (error) {
+    gatewayClient.close();
     await Promise.allSettled([engineService.stop(), gatewayService.stop()]);
     store.close();
+    lock.release();
     throw error;
   }
-  const engineClient = new RpcClient(engineSocket, 'engine', 30_000);
-  const gatewayClient = new RpcClient(gatewaySocket, 'gateway', 30_000);
   return {
     paths,
     store,
@@ -114,6 +150,11 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     get port() {
       return port;
     },
+    vault,
+    unlockGateway,
+    async startEngine() {
+      await engineService.start();
+    },
     pids: () => ({ engine: engineService.pid, gateway: gatewayService.pid }),
     async stop() {
       engineClient.close();
@@ -121,6 +162,7 @@ export async function startServices(options: ServicesOptions): Promise<Services>
       await Promise.allSettled([gatewayService.stop(), engineService.stop()]);
       for (const socket of [engineSocket, gatewaySocket]) rmSync(socket, { force: true });
       store.close();
+      lock.release();
     },
   };
 }

@@ -58,6 +58,8 @@ export interface SupervisorOptions {
   /** Starts within one minute after which it gives up. */
   maxRestarts?: number;
   onRestart?: (exit: ServiceExit) => void;
+  /** Each time it says that it is ready, the first time too. */
+  onReady?: () => void;
   onGiveUp?: (error: TackroomError) => void;
   /** Lines of the service that are not part of the protocol. */
   onLog?: (line: string) => void;
@@ -141,6 +143,7 @@ export class Supervisor<Ready extends object = Record<string, unknown>> {
           ready = true;
           clearTimeout(timer);
           resolve(json as Ready);
+          this.options.onReady?.();
         } else this.options.onLog?.(line);
       });
       eachLine(child.stderr, (line) => {

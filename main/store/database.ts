@@ -39,6 +39,22 @@ export function openDatabase(file: string): Database {
   return db;
 }
 
+/**
+ * Holds `file`, which is made, for this process alone; null: another one holds it, also after `timeoutMs`. The system lets go of it when
+ * the holder dies, however it dies: the lock is SQLite's own. Returns the release.
+ */
+export function holdFile(file: string, timeoutMs = 0): (() => void) | null {
+  const db = new Sqlite(file, { timeout: timeoutMs, ...(nativeBinding ? { nativeBinding } : {}) });
+  try {
+    db.exec('BEGIN EXCLUSIVE');
+    return () => void db.close();
+  } catch (error) {
+    db.close();
+    if ((error as { code?: unknown }).code === 'SQLITE_BUSY') return null;
+    throw error;
+  }
+}
+
 /** For the files of other programs. `own`: a copy of ours, in which SQLite may roll back what a kill left. */
 export function openReader(file: string, { own = false } = {}): Database {
   const db = new Sqlite(file, {

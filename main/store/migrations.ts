@@ -66,4 +66,7 @@ CREATE INDEX session_place_node ON session_place(node);`,
   UNIQUE (rule, call)
 );
 CREATE INDEX verdict_found ON verdict(createdAt, id) WHERE verdict <> 'allow';`,
+  // How a user's working directory looked when a session began; and what joins recorded requests with session files.
+  `CREATE TABLE workspace (sessionId TEXT PRIMARY KEY, capturedAt INTEGER NOT NULL, body TEXT NOT NULL);
+CREATE INDEX request_responseId ON request(json_extract(data, '$.responseId')) WHERE json_extract(data, '$.responseId') IS NOT NULL;`,
 ];

@@ -115,6 +115,7 @@ export function openStore(home: string): Store {
   const collections = Object.fromEntries(
     (Object.keys(RECORDS) as RecordKind[]).map((kind) => [kind, new Collection(db, kind)]),
   ) as unknown as Collections;
+  const readSetting = db.prepare('SELECT value FROM setting WHERE key = ?');
   return {
     ...collections,
     db,
@@ -129,7 +130,7 @@ export function openStore(home: string): Store {
       }
     },
     setting(key) {
-      const row = db.prepare('SELECT value FROM setting WHERE key = ?').get(key) as { value: string } | undefined;
+      const row = readSetting.get(key) as { value: string } | undefined;
       return row && (JSON.parse(row.value) as unknown);
     },
     setSetting(key, value) {

@@ -2,6 +2,7 @@
 import { TackroomError } from '../../contract/errors.js';
 import type { ToolDefinition } from '../engine/protocol.js';
 import { Recorder } from '../record/recorder.js';
+import { workspaceOf } from '../record/workspace/workspace-store.js';
 import { sanitizeSession } from '../sanitize/sanitize.js';
 import type { Store } from '../store/store.js';
 import { sessionInputOf } from './from-transcript.js';
@@ -25,7 +26,11 @@ export function exportSession(store: Store, id: string, options: ExportOptions):
   if (!transcript)
     throw new TackroomError('NOT_FOUND', `There is no session ${id}.`, 'List them with `tackroom sessions list`.');
   const tokens = options.raw ? (requestId: string) => recorder.requestTokens(requestId) : undefined;
-  const input = sessionInputOf(transcript, toolsOf(store, recorder, id), tokens);
+  const workspace = workspaceOf(store, id);
+  const input = {
+    ...sessionInputOf(transcript, toolsOf(store, recorder, id), tokens),
+    ...(workspace && { workspace }),
+  };
   const document: unknown =
     options.format === 'atif' ? toAtif(input, { mode: options.raw ? 'raw' : 'published' }) : input;
   if (options.raw) return document;

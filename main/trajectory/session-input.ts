@@ -1,5 +1,6 @@
 /** A session as the writer of trajectories takes it and the reader gives it, whoever recorded it. */
 import type { VerdictKind } from '../../contract/records.js';
+import type { Workspace } from '../../contract/workspace.js';
 import type { ToolDefinition } from '../engine/protocol.js';
 
 export interface TrajectoryCall {
@@ -61,4 +62,6 @@ export interface SessionInput {
   createdAt: number;
   tools: ToolDefinition[];
   steps: TrajectoryStep[];
+  /** How the working directory looked at the start, where the user let it be captured. */
+  workspace?: Workspace;
 }

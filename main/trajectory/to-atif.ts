@@ -32,7 +32,7 @@ export function toAtif(input: SessionInput, { mode }: AtifOptions): AtifDocument
       total_completion_tokens: measured.length > 0 ? sum((m) => m.completionTokens) : undefined,
       total_steps: steps.length,
     }),
-    extra: { tackroom: { sanitized: mode === 'published' } },
+    extra: { tackroom: compact({ sanitized: mode === 'published', workspace: input.workspace }) },
   });
 }
 

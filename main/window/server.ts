@@ -8,6 +8,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { WebSocketServer } from 'ws';
 import { MAX_INPUT_BYTES, type WindowServices } from '../../contract/api.js';
 import { TackroomError } from '../../contract/errors.js';
+import type { Why } from '../services/refusals.js';
 import { Admission } from './admission.js';
 import type { EventBus } from './event-bus.js';
 import { runSocketSession } from './socket-session.js';
@@ -26,6 +27,8 @@ export interface WindowServerOptions {
   bus: EventBus;
   /** Folder of the built renderer. */
   staticDir: string;
+  /** Somebody was turned away. */
+  onRefused?(request: IncomingMessage, why: Why): void;
 }
 
 export interface WindowServer {
@@ -44,12 +47,13 @@ export async function startWindowServer(options: WindowServerOptions): Promise<W
   const admission = new Admission(options.token, port);
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_INPUT_BYTES, perMessageDeflate: false });
 
-  server.on('request', (request, response) => void answer(request, response, admission, options.staticDir));
+  server.on('request', (request, response) => void answer(request, response, admission, options));
   server.on('upgrade', (request, socket: Socket, head) => {
     socket.on('error', () => socket.destroy());
     const refusal = refuseUpgrade(request, admission, sockets.clients.size);
     if (refusal) {
-      socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+      if (refusal.why) options.onRefused?.(request, refusal.why);
+      socket.end(`HTTP/1.1 ${refusal.status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
       return;
     }
     sockets.handleUpgrade(request, socket, head, (client) => runSocketSession(client, options.services, options.bus));
@@ -101,22 +105,26 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   admission: Admission,
-  staticDir: string,
+  { staticDir, onRefused }: Pick<WindowServerOptions, 'staticDir' | 'onRefused'>,
 ): Promise<void> {
   for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
   const refuse = (status: number, text: string): void =>
     void response
       .writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' })
       .end(`${text}\n`);
-  if (!admission.hostAllowed(request)) return refuse(421, 'This address does not belong to Tackroom.');
+  const turnAway = (why: Why, status: number, text: string): void => {
+    onRefused?.(request, why);
+    refuse(status, text);
+  };
+  if (!admission.hostAllowed(request)) return turnAway('host', 421, 'This address does not belong to Tackroom.');
   if (request.url === '/auth') {
     if (request.method === 'GET') {
       response.writeHead(admission.cookieAllowed(request) ? 204 : 401, { 'Cache-Control': 'no-store' }).end();
       return;
     }
     if (request.method !== 'POST') return refuse(405, 'Only GET and POST.');
-    if (!admission.originAllowed(request)) return refuse(403, 'Another site asked.');
-    if (!admission.tokenAllowed(request)) return refuse(401, 'The token is wrong.');
+    if (!admission.originAllowed(request)) return turnAway('origin', 403, 'Another site asked.');
+    if (!admission.tokenAllowed(request)) return turnAway('token', 401, 'The token is wrong.');
     response.writeHead(204, { 'Set-Cookie': admission.setCookie(), 'Cache-Control': 'no-store' }).end();
     return;
   }
@@ -124,12 +132,19 @@ async function answer(
   await serveStatic(staticDir, request, response);
 }
 
-function refuseUpgrade(request: IncomingMessage, admission: Admission, windows: number): string | undefined {
-  if (request.url !== '/bridge') return '404 Not Found';
-  if (!admission.hostAllowed(request)) return '421 Misdirected Request';
-  if (!admission.originAllowed(request)) return '403 Forbidden';
-  if (!admission.cookieAllowed(request) && !admission.tokenAllowed(request)) return '401 Unauthorized';
-  if (windows >= MAX_WINDOWS) return '503 Service Unavailable';
+interface UpgradeRefusal {
+  status: string;
+  /** Absent: nothing is wrong with whoever asked. */
+  why?: Why;
+}
+
+function refuseUpgrade(request: IncomingMessage, admission: Admission, windows: number): UpgradeRefusal | undefined {
+  if (!admission.hostAllowed(request)) return { status: '421 Misdirected Request', why: 'host' };
+  if (request.url !== '/bridge') return { status: '404 Not Found' };
+  if (!admission.originAllowed(request)) return { status: '403 Forbidden', why: 'origin' };
+  if (!admission.cookieAllowed(request) && !admission.tokenAllowed(request))
+    return { status: '401 Unauthorized', why: 'token' };
+  if (windows >= MAX_WINDOWS) return { status: '503 Service Unavailable' };
   return undefined;
 }
 

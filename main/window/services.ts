@@ -5,9 +5,11 @@ import type { Deployment, Harness } from '../../contract/records.js';
 import type { Transcript } from '../record/transcript.js';
 import type { Store } from '../store/store.js';
 import { listAdapters } from './adapter-views.js';
+import { type ConnectSources, connectServices } from './connect-services.js';
 import type { EventBus } from './event-bus.js';
 import { guardServices } from './guard-services.js';
 import { currentDeployments, lastRewards, loopCounts, recentOwn, runningJob } from './home-state.js';
+import { recordingServices } from './recording-services.js';
 import { listRollouts, listRuns, mustFindRun, runDetail } from './run-views.js';
 import { readEngine, readGateway, type StatusSource } from './service-views.js';
 import { listSessions } from './session-list.js';
@@ -20,6 +22,7 @@ export interface WindowSources {
   gateway: StatusSource;
   engine: StatusSource;
   bus: EventBus;
+  connect: Omit<ConnectSources, 'store'>;
   /** A whole session; undefined when it is not in the store. */
   transcript(sessionId: string): Transcript | undefined;
   /** Puts an adapter (null: the base model) behind a harness; returns once requests are routed to it. */
@@ -37,6 +40,7 @@ export function createWindowServices(sources: WindowSources): WindowServices {
     return { deployment };
   };
   return {
+    ...connectServices({ store, ...sources.connect }),
     async 'home.state'() {
       const [engine, gateway] = await Promise.all([readEngine(sources.engine), readGateway(sources.gateway)]);
       const job = runningJob(store);
@@ -80,5 +84,6 @@ export function createWindowServices(sources: WindowSources): WindowServices {
     },
     'adapters.rollback': async ({ harness }) => deployed(await sources.rollback(harness)),
     ...guardServices(store),
+    ...recordingServices(store),
   };
 }

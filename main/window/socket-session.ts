@@ -4,10 +4,10 @@ import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import type { Reply, WindowServices } from '../../contract/api.js';
 import { EVENTS, type EventMessage } from '../../contract/events.js';
+import { RateLimit } from '../services/rate-limit.js';
 import { dispatchCall } from './dispatch.js';
 import type { EventBus } from './event-bus.js';
 import { Outbox } from './outbox.js';
-import { RateLimit } from './rate-limit.js';
 
 const Frame = z.strictObject({ id: z.number().int().nonnegative(), call: z.string().max(100), input: z.unknown() });
 

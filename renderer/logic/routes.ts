@@ -7,7 +7,9 @@ export type Route =
   | { screen: 'guard' }
   | { screen: 'runs' }
   | { screen: 'run'; id: string }
-  | { screen: 'adapters' };
+  | { screen: 'adapters' }
+  | { screen: 'connect' }
+  | { screen: 'recording' };
 
 export function parseRoute(hash: string): Route {
   const [name, rawId, rawRequest] = hash.replace(/^#\/?/, '').split('/');
@@ -16,7 +18,7 @@ export function parseRoute(hash: string): Route {
   if (name === 'sessions') return id ? { screen: 'session', id, ...(request && { request }) } : { screen: 'sessions' };
   if (name === 'guard') return { screen: 'guard' };
   if (name === 'runs') return id ? { screen: 'run', id } : { screen: 'runs' };
-  if (name === 'adapters') return { screen: 'adapters' };
+  if (name === 'adapters' || name === 'connect' || name === 'recording') return { screen: name };
   return { screen: 'home' };
 }
 

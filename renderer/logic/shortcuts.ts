@@ -5,6 +5,8 @@ export type Action =
   | 'guard'
   | 'runs'
   | 'adapters'
+  | 'connect'
+  | 'recording'
   | 'help'
   | 'search'
   | 'next'
@@ -18,9 +20,11 @@ export type Action =
 export const SHORTCUTS: Record<Action, string[]> = {
   home: ['g h', 'Ctrl+1'],
   sessions: ['g s', 'Ctrl+2'],
-  guard: ['g g'],
-  runs: ['g r', 'Ctrl+3'],
-  adapters: ['g a', 'Ctrl+4'],
+  guard: ['g g', 'Ctrl+3'],
+  runs: ['g r', 'Ctrl+4'],
+  adapters: ['g a', 'Ctrl+5'],
+  connect: ['g c', 'Ctrl+6'],
+  recording: ['g e', 'Ctrl+7'],
   search: ['/'],
   next: ['j'],
   previous: ['k'],

@@ -3,11 +3,13 @@ import { type ReactNode, useEffect, useId, useRef } from 'react';
 interface DialogProps {
   title: string;
   onClose(): void;
+  /** For what needs long lines. */
+  wide?: boolean;
   children: ReactNode;
 }
 
 /** A modal dialog. The browser keeps the focus inside, closes it on Escape and gives the focus back. */
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, onClose, wide, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {
@@ -16,7 +18,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     return () => dialog?.close();
   }, []);
   return (
-    <dialog ref={ref} className="dialog" aria-labelledby={titleId} onClose={onClose}>
+    <dialog ref={ref} className={wide ? 'dialog dialog-wide' : 'dialog'} aria-labelledby={titleId} onClose={onClose}>
       <h2 id={titleId}>{title}</h2>
       {children}
     </dialog>

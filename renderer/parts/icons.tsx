@@ -18,6 +18,12 @@ export const RunsIcon = (props: IconProps) => <Sign path="M2.5 2.5v11h11M5 10.5l
 export const AdaptersIcon = (props: IconProps) => (
   <Sign path="M8 2.5 13.5 5 8 7.5 2.5 5zM2.5 8 8 10.5 13.5 8M2.5 11 8 13.5l5.5-2.5" {...props} />
 );
+export const ConnectIcon = (props: IconProps) => (
+  <Sign path="M6 2.5v3M10 2.5v3M4 5.5h8v2.5a4 4 0 0 1-8 0zM8 12v2" {...props} />
+);
+export const RecordingIcon = (props: IconProps) => (
+  <Sign path="M8 2.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11zM8 6a2 2 0 1 0 0 4 2 2 0 0 0 0-4" {...props} />
+);
 export const ThemeIcon = (props: IconProps) => (
   <Sign path="M8 2.5a5.5 5.5 0 1 0 0 11zM8 2.5a5.5 5.5 0 0 1 0 11" {...props} />
 );

@@ -4,16 +4,29 @@ import { SHORTCUTS } from '../logic/shortcuts.js';
 import { useRoute } from '../stores/route.js';
 import { useTheme } from '../stores/theme.js';
 import { S } from '../strings.js';
-import { AdaptersIcon, GuardIcon, HomeIcon, KeyboardIcon, Mark, RunsIcon, SessionsIcon, ThemeIcon } from './icons.js';
+import {
+  AdaptersIcon,
+  ConnectIcon,
+  GuardIcon,
+  HomeIcon,
+  KeyboardIcon,
+  Mark,
+  RecordingIcon,
+  RunsIcon,
+  SessionsIcon,
+  ThemeIcon,
+} from './icons.js';
 import { Link } from './link.js';
 
-type Top = 'home' | 'sessions' | 'guard' | 'runs' | 'adapters';
+type Top = 'home' | 'sessions' | 'guard' | 'runs' | 'adapters' | 'connect' | 'recording';
 const TOP: { screen: Top; icon: ReactNode }[] = [
   { screen: 'home', icon: <HomeIcon /> },
   { screen: 'sessions', icon: <SessionsIcon /> },
   { screen: 'guard', icon: <GuardIcon /> },
   { screen: 'runs', icon: <RunsIcon /> },
   { screen: 'adapters', icon: <AdaptersIcon /> },
+  { screen: 'connect', icon: <ConnectIcon /> },
+  { screen: 'recording', icon: <RecordingIcon /> },
 ];
 
 const topOf = (route: Route): Top =>

@@ -3,6 +3,7 @@ import { useConnection } from '../stores/connection.js';
 import { useHome } from '../stores/home.js';
 import { S } from '../strings.js';
 import { Link } from './link.js';
+import { RecordingStatus } from './recording-status.js';
 
 const CONNECTION_TONE = { connecting: 'warn', open: 'good', lost: 'bad', 'signed-out': 'bad' } as const;
 const ENGINE_TONE = { up: 'good', training: 'live', down: 'bad' } as const;
@@ -43,6 +44,7 @@ export function StatusBar() {
           )}
         </>
       )}
+      <RecordingStatus />
     </footer>
   );
 }

@@ -1,8 +1,10 @@
 /** Hands each pushed event to the stores; each takes what concerns it. */
 import { onEvent } from '../bridge/client.js';
 import { onAdaptersEvent } from './adapters.js';
+import { onConnectEvent } from './connect.js';
 import { onGuardLogEvent } from './guard-log.js';
 import { onHomeEvent } from './home.js';
+import { onRecordingEvent } from './recording.js';
 import { onRunEvent } from './run.js';
 import { onRunListEvent } from './run-list.js';
 import { onSessionEvent } from './session.js';
@@ -15,7 +17,9 @@ const LISTENERS = [
   onRunListEvent,
   onRunEvent,
   onAdaptersEvent,
+  onConnectEvent,
   onGuardLogEvent,
+  onRecordingEvent,
 ];
 
 /** Returns the function that ends it. */

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import type { WindowServices } from '../../contract/api.js';
 import { TackroomError } from '../../contract/errors.js';
 import { APP_ORIGIN, CALL_CHANNEL, EVENT_CHANNEL } from '../../main/app/channels.js';
+import { systemKeychain } from '../../main/app/keychain.js';
+import { appLoginItem, startedAlone } from '../../main/app/login-item.js';
 import { menuTemplate } from '../../main/app/menu.js';
 import { type Backend, runShell } from '../../main/app/shell.js';
 import { EventBus } from '../../main/window/event-bus.js';
@@ -15,14 +17,18 @@ import {
   dialog,
   ipcMain,
   ipcRenderer,
+  powerMonitor,
   protocol,
+  safeStorage,
   session,
 } from '../stubs/electron.js';
 
 const base = mkdtempSync(join(tmpdir(), 'tackroom-shell-'));
 const root = join(base, 'renderer');
+const connected = { names: (): string[] => connectedNames, disconnect: vi.fn(async (_name: string) => undefined) };
+let connectedNames: string[] = [];
 const stopped = vi.fn(async () => undefined);
-const backend = (): Backend => ({ services: {} as WindowServices, bus: new EventBus(), stop: stopped });
+const backend = (): Backend => ({ services: {} as WindowServices, bus: new EventBus(), connected, stop: stopped });
 const run = (startBackend: () => Promise<Backend>) => runShell({ startBackend, rendererDir: root });
 
 beforeAll(() => {
@@ -36,6 +42,10 @@ beforeEach(() => {
   app.removeAllListeners();
   session.defaultSession.removeAllListeners();
   ipcMain.handlers.clear();
+  powerMonitor.removeAllListeners();
+  dialog.asked.length = 0;
+  connectedNames = [];
+  connected.disconnect.mockClear();
   BrowserWindow.made.length = 0;
   Object.assign(app, { hasLock: true, quits: 0, exitCode: undefined, sandboxed: false });
 });
@@ -96,6 +106,102 @@ describe('starting', () => {
     await vi.waitFor(() => expect(app.exitCode).toBe(0));
     expect(stopped).toHaveBeenCalledTimes(1);
     expect(event.preventDefault).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('quitting', () => {
+  const [DISCONNECT, QUIT, CANCEL] = [0, 1, 2];
+  /** As Electron does: `quit` comes as an event that may be held up. */
+  const quit = (): boolean => {
+    const event = { preventDefault: vi.fn() };
+    app.emit('before-quit', event);
+    return event.preventDefault.mock.calls.length === 0;
+  };
+  const press = async (button: number): Promise<void> => {
+    dialog.press = button;
+    expect(quit()).toBe(false);
+    // A second one meanwhile asks nothing again.
+    expect(quit()).toBe(false);
+    await vi.waitFor(() => expect(dialog.asked).toHaveLength(1));
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  it('says who loses their model, and does what was chosen', async () => {
+    connectedNames = ['pi', 'hermes'];
+    await run(async () => backend());
+    await press(CANCEL);
+    expect(dialog.asked[0]).toMatchObject({
+      message: expect.stringContaining('pi and hermes will have no model') as string,
+    });
+    expect([app.quits, connected.disconnect.mock.calls]).toEqual([0, []]);
+    dialog.asked.length = 0;
+    await press(DISCONNECT);
+    await vi.waitFor(() => expect(app.quits).toBe(1));
+    expect(connected.disconnect.mock.calls).toEqual([['pi'], ['hermes']]);
+    expect(quit()).toBe(true);
+  });
+
+  it('leaves them connected when that was chosen', async () => {
+    connectedNames = ['pi'];
+    await run(async () => backend());
+    await press(QUIT);
+    await vi.waitFor(() => expect(app.quits).toBe(1));
+    expect(connected.disconnect).not.toHaveBeenCalled();
+  });
+
+  it('stays, and says why, when one cannot be disconnected', async () => {
+    connectedNames = ['pi', 'hermes'];
+    connected.disconnect.mockRejectedValueOnce(new TackroomError('REFUSED', 'It was changed.', 'Change it back.'));
+    await run(async () => backend());
+    await press(DISCONNECT);
+    await vi.waitFor(() => expect(dialog.errors.at(-1)?.text).toBe('It was changed.\nChange it back.'));
+    expect(connected.disconnect).toHaveBeenCalledTimes(2);
+    expect(app.quits).toBe(0);
+  });
+
+  it('asks nothing when nobody is connected', async () => {
+    await run(async () => backend());
+    quit();
+    await vi.waitFor(() => expect(app.quits).toBe(1));
+    expect([quit(), dialog.asked]).toEqual([true, []]);
+  });
+
+  it('does not hold up a session that ends', async () => {
+    connectedNames = ['pi'];
+    await run(async () => backend());
+    powerMonitor.emit('shutdown');
+    expect([quit(), dialog.asked]).toEqual([true, []]);
+  });
+});
+
+describe('at login', () => {
+  it('starts without a window, and opens one when it is asked for', async () => {
+    await runShell({ startBackend: async () => backend(), rendererDir: root, hidden: true });
+    expect(BrowserWindow.made).toHaveLength(0);
+    app.emit('second-instance');
+    await vi.waitFor(() => expect(BrowserWindow.made).toHaveLength(1));
+  });
+
+  it('is noted by the system where it can, else in a file', () => {
+    const item = appLoginItem('darwin')!;
+    expect(item.isOn()).toBe(false);
+    item.set(true);
+    expect([item.isOn(), app.loginItem]).toEqual([true, { openAtLogin: true, args: ['--gateway-only'] }]);
+    item.set(false);
+    expect(item.isOn()).toBe(false);
+    expect(appLoginItem('linux')?.place).toMatch(/autostart/);
+    expect([startedAlone(['app', '--gateway-only']), startedAlone(['app'])]).toEqual([true, false]);
+  });
+});
+
+describe('the keychain', () => {
+  it('is used where it hides something', () => {
+    expect(systemKeychain.available()).toBe(true);
+    expect(systemKeychain.open(systemKeychain.seal('key'))).toBe('key');
+    safeStorage.works = false;
+    expect(systemKeychain.available()).toBe(false);
+    Object.assign(safeStorage, { works: true, backend: 'basic_text' });
+    expect(systemKeychain.available()).toBe(process.platform !== 'linux');
   });
 });
 

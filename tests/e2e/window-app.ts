@@ -15,6 +15,7 @@ import { EventBus } from '../../main/window/event-bus.js';
 import { connectLiveSources } from '../../main/window/live-sources.js';
 import { startWindowServer } from '../../main/window/server.js';
 import { createWindowServices } from '../../main/window/services.js';
+import { connectSources } from '../window/connect-sources.js';
 
 const ENGINE_STATUS: EngineStatus = {
   model: {
@@ -72,10 +73,13 @@ export interface WindowApp {
 
 const BUILD = fileURLToPath(new URL('../../scripts/build-renderer.mjs', import.meta.url));
 
+/** The page as it is in the sources, built into `dir`. */
+export const buildRenderer = (dir: string): Promise<unknown> => promisify(execFile)(process.execPath, [BUILD, dir]);
+
 export async function startWindowApp(): Promise<WindowApp> {
   const home = mkdtempSync(join(tmpdir(), 'tackroom-e2e-'));
   const staticDir = join(home, 'renderer');
-  await promisify(execFile)(process.execPath, [BUILD, staticDir]);
+  await buildRenderer(staticDir);
   const store = openStore(home);
   const recorder = new Recorder(store);
   const bus = new EventBus();
@@ -97,6 +101,7 @@ export async function startWindowApp(): Promise<WindowApp> {
   const services = createWindowServices({
     store,
     bus,
+    connect: connectSources(home),
     gateway,
     engine,
     transcript: (id) => recorder.sessionTranscript(id),

@@ -88,6 +88,7 @@ describeSandbox('the repair session', (driver) => {
       routes: new StoreRoutes(store),
       deadlines: DEFAULT_DEADLINES,
       onRecorded: () => undefined,
+      onRefused: () => undefined,
       onProblem: (message) => expect.unreachable(message),
     });
     await workers.open('w', join(socketDir, 'model.sock'));

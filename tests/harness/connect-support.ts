@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect } from 'vitest';
-import { type ConnectOptions, connectCommand, disconnectCommand } from '../../main/harness/connect.js';
+import { connectCommand, disconnectCommand, type Looking } from '../../main/harness/connect.js';
+import type { ConnectOptions } from '../../main/harness/connect-change.js';
 import type { HarnessName } from '../../main/harness/connector.js';
 
 /** Nothing listens there: the test calls of these tests find nobody. */
@@ -58,7 +59,7 @@ export class Home {
         info.isFile() ? readFileSync(join(this.root, name), 'latin1') : 'folder',
       ]);
   }
-  async connect(more: Partial<ConnectOptions> = {}): Promise<string> {
+  async connect(more: Partial<ConnectOptions> & Looking = {}): Promise<string> {
     const options = { harness: this.harness, root: this.root, port: CLOSED_PORT, token: 'tok-1', ...more };
     return run((io) => connectCommand(options, io));
   }

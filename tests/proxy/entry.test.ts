@@ -19,7 +19,7 @@ let home: string;
 let engine: FakeEngine;
 let children: ChildProcess[];
 beforeAll(async () => {
-  entry = await bundle('main/proxy/entry.ts', 'main/proxy/settle/thread.ts');
+  entry = await bundle('main/proxy/entry.ts', 'main/proxy/settle/thread.ts', 'main/proxy/settle/upkeep-thread.ts');
 }, 60_000);
 afterAll(() => entry.remove());
 beforeEach(async () => {

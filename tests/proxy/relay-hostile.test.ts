@@ -372,7 +372,7 @@ it('a request that is not open takes no other with it, and its failure can still
   const guard = { checkResponse: () => [] };
   const settler = new DirectSettler(rig.recorder, guard);
   const body = Buffer.from(JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] }));
-  await settler.open('req_a', 'chat', body, null);
+  await settler.open('req_a', 'chat', body, null, 'user');
   const entry = (id: string, status: 'ok' | 'error'): Parameters<typeof settler.recordAll>[0][number] => ({
     id,
     createdAt: 1,
@@ -399,7 +399,7 @@ it('a request that is not open takes no other with it, and its failure can still
   const [lost, kept] = settler.recordAll([entry('req_none', 'ok'), entry('req_a', 'ok')]);
   expect(lost).toBeInstanceOf(Error);
   expect(kept).toMatchObject({ id: 'req_a' });
-  await settler.open('req_b', 'chat', body, null);
+  await settler.open('req_b', 'chat', body, null, 'user');
   const wrong = { ...entry('req_b', 'ok'), promptTokens: -1 };
   expect(settler.recordAll([wrong])[0]).toBeInstanceOf(Error);
   expect(settler.recordAll([entry('req_b', 'error')])[0]).toMatchObject({ id: 'req_b', status: 'error' });

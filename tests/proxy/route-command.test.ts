@@ -1,12 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CommandIo } from '../../main/cli/io.js';
 import { type RouteOptions, routeCommand } from '../../main/cli/route.js';
 import { StoreRoutes } from '../../main/proxy/store-routes.js';
 import { openStore } from '../../main/store/store.js';
+import { Vault } from '../../main/vault/vault.js';
 
 let home: string;
 beforeEach(() => {
@@ -14,10 +16,11 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-async function route(options: RouteOptions): Promise<{ out: string; err: string }> {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+async function route(options: RouteOptions, input = ''): Promise<{ out: string; err: string }> {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  stdin.end(input);
   const io: CommandIo = {
-    stdin: process.stdin,
+    stdin,
     stdout,
     stderr,
     interactive: false,
@@ -55,6 +58,63 @@ it('sends a harness to a server, and back to the engine', async () => {
       { harness: 'hermes', upstream: { baseUrl: 'http://localhost:1/v1' } },
       { harness: 'unknown', upstream: null },
     ],
+  });
+});
+
+describe('a key of its own', () => {
+  const [server, key] = ['http://127.0.0.1:8080/v1', `sk-${randomBytes(12).toString('hex')}`];
+  const keyNow = (harness: 'pi' | 'hermes' = 'pi'): string | null | undefined => {
+    const store = openStore(home);
+    const upstream = new StoreRoutes(store).upstreamFor(harness);
+    store.close();
+    return upstream?.apiKey;
+  };
+
+  it('goes into the vault, and is not shown', async () => {
+    await route({ harness: 'pi', server, keyStdin: true }, `${key}\n`);
+    expect(keyNow()).toBe(key);
+    const shown = [await route({}), await route({ json: true })].map(({ out }) => out).join('');
+    expect(shown).toContain('the vault');
+    expect(shown).not.toContain(key);
+  });
+
+  it('stays for the same server, and goes nowhere else', async () => {
+    await route({ harness: 'pi', server, keyStdin: true }, key);
+    await route({ harness: 'pi', server, model: 'other' });
+    expect(keyNow()).toBe(key);
+    await route({ harness: 'pi', server: 'http://127.0.0.1:8081/v1' });
+    expect(keyNow()).toBeNull();
+    expect(new Vault(home).list()).toEqual([]);
+    await route({ harness: 'pi', server, keyStdin: true }, key);
+    await route({ harness: 'pi', server, keyEnv: 'SOME_KEY' });
+    expect(new Vault(home).list()).toEqual([]);
+  });
+
+  it('is forgotten with its server, one or all', async () => {
+    for (const harness of ['pi', 'hermes']) await route({ harness, server, keyStdin: true }, key);
+    await route({ harness: 'pi', forget: true });
+    expect([keyNow('pi'), keyNow('hermes')]).toEqual([undefined, key]);
+    expect(new Vault(home).list()).toEqual(['upstream/hermes']);
+    await route({ forget: true });
+    expect(new Vault(home).list()).toEqual([]);
+    expect(keyNow('hermes')).toBeUndefined();
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['two lines', `${'x'}\ny`],
+    ['something invisible', 'sk-\u0007x'],
+  ])('is refused when it is %s, and nothing changes', async (_what, input) => {
+    await expect(route({ harness: 'pi', server, keyStdin: true }, input)).rejects.toMatchObject({
+      code: 'BAD_ARGUMENT',
+    });
+    expect([keyNow(), new Vault(home).list()]).toEqual([undefined, []]);
+  });
+
+  it('is not left out when the vault is locked: nothing is sent', async () => {
+    await route({ harness: 'pi', server, keyStdin: true }, key);
+    await new Vault(home).protect({ kind: 'passphrase', passphrase: randomBytes(12).toString('hex') });
+    expect(() => keyNow()).toThrow(expect.objectContaining({ code: 'VAULT_LOCKED' }) as Error);
   });
 });
 

@@ -1,6 +1,6 @@
 /** A whole gateway inside the test: real sockets, real store, real RPC; only the model is scripted. */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ChatMessage, ToolDefinition } from '../../main/engine/protocol.js';
@@ -12,6 +12,7 @@ import { DirectSettler } from '../../main/proxy/settle/settler.js';
 import { StoreRoutes } from '../../main/proxy/store-routes.js';
 import { installToken } from '../../main/proxy/token.js';
 import { Recorder } from '../../main/record/recorder.js';
+import { RefusalLog, type Why } from '../../main/services/refusals.js';
 import { RpcClient } from '../../main/services/rpc.js';
 import { openStore, type Store } from '../../main/store/store.js';
 import { type FakeEngine, startFakeEngine } from './fake-engine.js';
@@ -127,6 +128,7 @@ export async function startRig(
   const routes = new StoreRoutes(store);
   const token = installToken(home);
   const events: RecordedEvent[] = [];
+  const refusals = new RefusalLog(home, 'gateway', [token]);
   const problems: string[] = [];
   const guardWith = guardOf(store);
   const services = {
@@ -138,6 +140,7 @@ export async function startRig(
     routes,
     deadlines: { ...DEFAULT_DEADLINES, ...deadlines },
     onRecorded: (event: RecordedEvent) => void events.push(event),
+    onRefused: (request: IncomingMessage, why: Why) => refusals.add(request, why),
     onProblem: (message: string) => void problems.push(message),
   };
   const gateway = new Gateway(services, store, routes);

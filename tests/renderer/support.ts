@@ -11,6 +11,7 @@ import { EventBus } from '../../main/window/event-bus.js';
 import { createWindowServices } from '../../main/window/services.js';
 import { setBridge } from '../../renderer/bridge/client.js';
 import { connectStores } from '../../renderer/stores/live.js';
+import { connectSources } from '../window/connect-sources.js';
 import { absent } from '../window/support.js';
 
 export interface InProcessApp {
@@ -31,6 +32,7 @@ export function openInProcessApp(): InProcessApp {
   const services = createWindowServices({
     store,
     bus,
+    connect: connectSources(home),
     gateway: absent,
     engine: absent,
     transcript: (id) => recorder.sessionTranscript(id),

@@ -24,6 +24,15 @@ class StubApp extends EventEmitter {
   exit = (code: number): void => {
     this.exitCode = code;
   };
+  /** What was asked of the system, last. */
+  loginItem: { openAtLogin: boolean; args?: string[] } = { openAtLogin: false };
+  setLoginItemSettings = (settings: StubApp['loginItem']): void => {
+    this.loginItem = settings;
+  };
+  getLoginItemSettings = ({ args = [] }: { args?: string[] }): { openAtLogin: boolean; wasOpenedAtLogin: boolean } => ({
+    openAtLogin: this.loginItem.openAtLogin && args.join(' ') === this.loginItem.args?.join(' '),
+    wasOpenedAtLogin: false,
+  });
 }
 export const app = new StubApp();
 
@@ -129,6 +138,25 @@ export const dialog = {
   showErrorBox(title: string, text: string): void {
     dialog.errors.push({ title, text });
   },
+  /** Asked so far, and the button that is pressed next. */
+  asked: [] as { message: string; buttons: string[] }[],
+  press: 0,
+  showMessageBox(options: { message: string; buttons: string[] }): Promise<{ response: number }> {
+    dialog.asked.push(options);
+    return Promise.resolve({ response: dialog.press });
+  },
+};
+
+export const powerMonitor = new EventEmitter();
+
+/** Hides nothing: tests look at what goes through it. */
+export const safeStorage = {
+  works: true,
+  backend: 'gnome_libsecret',
+  isEncryptionAvailable: (): boolean => safeStorage.works,
+  getSelectedStorageBackend: (): string => safeStorage.backend,
+  encryptString: (text: string): Buffer => Buffer.from(text).reverse(),
+  decryptString: (sealed: Buffer): string => Buffer.from(sealed).reverse().toString(),
 };
 
 export const Menu = {

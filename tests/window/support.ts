@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
 import type { WindowServices } from '../../contract/api.js';
+import { RefusalLog } from '../../main/services/refusals.js';
 import { openStore, type Store } from '../../main/store/store.js';
 import { EventBus } from '../../main/window/event-bus.js';
 import { startWindowServer, type WindowServer } from '../../main/window/server.js';
 import type { StatusSource } from '../../main/window/service-views.js';
 import { createWindowServices } from '../../main/window/services.js';
+import { connectSources } from './connect-sources.js';
 
 export const TOKEN = 'test-token-0123456789abcdefghijklmnop';
 
@@ -40,6 +42,7 @@ export async function openFixture(): Promise<Fixture> {
   const services = createWindowServices({
     store,
     bus,
+    connect: connectSources(dir),
     gateway: absent,
     engine: absent,
     transcript: () => undefined,
@@ -47,7 +50,15 @@ export async function openFixture(): Promise<Fixture> {
     rollback: () => Promise.reject(new Error('not part of this test')),
     stopRun: () => Promise.resolve(),
   });
-  const server = await startWindowServer({ port: 0, token: TOKEN, services, bus, staticDir });
+  const refusals = new RefusalLog(dir, 'window', [TOKEN]);
+  const server = await startWindowServer({
+    port: 0,
+    token: TOKEN,
+    services,
+    bus,
+    staticDir,
+    onRefused: (request, why) => refusals.add(request, why),
+  });
   return {
     store,
     bus,

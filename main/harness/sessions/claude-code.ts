@@ -162,6 +162,7 @@ class ClaudeFile {
       ...usageOf(lines),
       durationMs: 0,
       synthetic: failed || model === '<synthetic>',
+      ...(messageId(value) && { responseId: messageId(value)! }),
     });
     if (model !== '' && model !== '<synthetic>') this.writer.describe({ model });
     return after;

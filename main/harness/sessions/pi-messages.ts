@@ -48,6 +48,7 @@ export function answerOf(message: PiMessage, key: string, at: number): ImportedA
   const stop = asText(message.stopReason) ?? '';
   const usage = asRecord(message.usage);
   const cached = asCount(usage.cacheRead);
+  const responseId = asText(message.responseId) ?? '';
   return {
     key,
     at,
@@ -61,6 +62,7 @@ export function answerOf(message: PiMessage, key: string, at: number): ImportedA
     completionTokens: asCount(usage.output),
     cachedTokens: cached,
     durationMs: asCount(message.durationMs),
+    ...(responseId !== '' && { responseId }),
   };
 }
 

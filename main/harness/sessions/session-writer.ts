@@ -55,6 +55,8 @@ export interface ImportedAnswer {
   /** Written by the harness, not by a model. */
   synthetic?: boolean;
   toolsHash?: string | null;
+  /** What the server called its answer: joins it with what was recorded. */
+  responseId?: string;
 }
 
 export interface ImportedResult {

@@ -5,6 +5,8 @@ import { HttpError } from '../http-error.js';
 import { parseShared } from '../relay/edit.js';
 import type { SampledCall } from '../services.js';
 
+const MAX_RESPONSE_ID = 200;
+
 export interface UpstreamSink {
   text(text: string): void;
   reasoning(part: Reasoning): void;
@@ -21,6 +23,8 @@ export abstract class Collector {
   promptTokens = 0;
   completionTokens = 0;
   cachedTokens = 0;
+  /** The server's id of the answer. */
+  responseId: string | null = null;
 
   constructor(private readonly sink: UpstreamSink) {}
 
@@ -28,6 +32,11 @@ export abstract class Collector {
   abstract push(json: string): void;
 
   abstract get toolCalls(): SampledCall[];
+
+  /** The first that comes; ids that are none (too long, empty) are left out. */
+  protected named(id: unknown): void {
+    if (typeof id === 'string' && id !== '' && id.length <= MAX_RESPONSE_ID) this.responseId ??= id;
+  }
 
   protected say(text: string | null | undefined): void {
     if (!text) return;

@@ -32,6 +32,7 @@ const Block = z.looseObject({
   input: z.unknown().optional(),
 });
 const Message = z.looseObject({
+  id: z.unknown().optional(),
   content: z.array(Block).nullish(),
   stop_reason: z.string().nullish(),
   usage: Usage.nullish(),
@@ -83,6 +84,7 @@ export class MessagesCollector extends Collector {
   }
 
   #message(message: z.infer<typeof Message>): void {
+    this.named(message.id);
     message.content?.forEach((block, index) => void this.#block(index, block));
     this.#end(message.stop_reason, message.usage);
   }

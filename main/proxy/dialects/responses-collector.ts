@@ -18,6 +18,7 @@ const Item = z.looseObject({
   arguments: z.string().nullish(),
 });
 const Response = z.looseObject({
+  id: z.unknown().optional(),
   status: z.string().nullish(),
   output: z.array(Item).nullish(),
   error: z.looseObject({ message: z.string().nullish() }).nullish(),
@@ -70,6 +71,7 @@ export class ResponsesCollector extends Collector {
     const event = parseEvent(Event, json);
     const type = event.type ?? '';
     const delta = typeof event.delta === 'string' ? event.delta : '';
+    this.named(event.response?.id);
     if (event.object === 'response') this.#whole(parseEvent(Response, json));
     else if (type === 'error') throw upstreamError(event.message ?? event.error?.message ?? undefined);
     else if (type === 'response.output_text.delta' || type === 'response.refusal.delta') this.say(delta);
@@ -125,6 +127,7 @@ export class ResponsesCollector extends Collector {
   }
 
   #whole(response: z.infer<typeof Response>): void {
+    this.named(response.id);
     for (const item of response.output ?? []) {
       if (item.type === 'message') for (const part of item.content ?? []) this.say(part.text ?? part.refusal);
       if (item.type === 'reasoning') for (const part of item.summary ?? item.content ?? []) this.think(part.text);

@@ -2,14 +2,16 @@
  * Judges an answer and commits its request. Apart from the sockets, so that neither a long conversation nor the disk holds up a stream:
  * in the gateway it runs in a thread of its own (see thread.ts).
  */
-import type { Request } from '../../../contract/records.js';
+import type { Origin, Request } from '../../../contract/records.js';
 import type { NewRequest, Recorder } from '../../record/recorder.js';
+import { beginsIn } from '../../record/working-directory.js';
 import type { ChatRequest } from '../chat-request.js';
 import { type Api, DIALECTS } from '../dialects/dialect.js';
 import { LoopBreaker, noteRepeats } from '../loop-breaker.js';
 import type { CallVerdict, Guard, GuardInput } from '../services.js';
 import { BodyReader } from './body-reader.js';
 import { handBackUnreadable } from './unreadable-calls.js';
+import type { ToUpkeep } from './upkeep.js';
 
 /** A finished request without what its body holds. */
 export type Entry = Omit<NewRequest, 'messages' | 'tools'>;
@@ -25,10 +27,10 @@ export interface Settler {
    * Reads the body of request `id`. `loopKey`: who asks, for the breaker of loops; null: it has been asked. Rejects with an HttpError
    * for what no harness should send.
    */
-  open(id: string, api: Api, body: Buffer, loopKey: string | null): Promise<Opened>;
+  open(id: string, api: Api, body: Buffer, loopKey: string | null, origin: Origin): Promise<Opened>;
   check(id: string, input: Omit<GuardInput, 'request'>): Promise<CallVerdict[]>;
-  /** Resolves after the commit; ends the request. Errors of the disk pass through; nothing of the request is then stored. */
-  record(entry: Entry): Promise<Request>;
+  /** Resolves after the commit, with null when the user's settings leave the request out; ends it. Errors of the disk pass through; nothing of the request is then stored. */
+  record(entry: Entry): Promise<Request | null>;
   /** Ends the grouping of a rollout's requests. */
   releaseWorker(workerKey: string): void;
   close(): Promise<void>;
@@ -48,9 +50,10 @@ export class DirectSettler implements Settler {
   constructor(
     private readonly recorder: Recorder,
     private readonly guard: Pick<Guard, 'checkResponse'>,
+    private readonly upkeep: (message: ToUpkeep) => void = () => undefined,
   ) {}
 
-  async open(id: string, api: Api, body: Buffer, loopKey: string | null): Promise<Opened> {
+  async open(id: string, api: Api, body: Buffer, loopKey: string | null, origin: Origin): Promise<Opened> {
     const dialect = DIALECTS[api];
     const chat = dialect.parse(this.#bodies.read(body, dialect.list));
     if (loopKey !== null) {
@@ -59,6 +62,8 @@ export class DirectSettler implements Settler {
       this.#breaker.checkCalls(caller, chat);
     }
     this.#open.set(id, { messages: chat.messages, tools: chat.tools });
+    const cwd = origin === 'user' ? beginsIn(chat.messages) : undefined;
+    if (cwd !== undefined) this.upkeep({ kind: 'begun', requestId: id, cwd });
     return openedOf(chat);
   }
 
@@ -68,15 +73,15 @@ export class DirectSettler implements Settler {
     return input.origin === 'user' ? handBackUnreadable(verdicts, input.toolCalls) : verdicts;
   }
 
-  async record(entry: Entry): Promise<Request> {
-    const [result] = this.recordAll([entry]);
+  async record(entry: Entry): Promise<Request | null> {
+    const [result = null] = this.recordAll([entry]);
     if (result instanceof Error) throw result;
-    return result!;
+    return result;
   }
 
   /** In one commit; what cannot be stored is an error in its place and takes nothing else with it. */
-  recordAll(entries: readonly Entry[]): (Request | Error)[] {
-    const results: (Request | Error)[] = entries.map(({ id }) => new Error(`Request ${id} is not open.`));
+  recordAll(entries: readonly Entry[]): (Request | null | Error)[] {
+    const results: (Request | null | Error)[] = entries.map(({ id }) => new Error(`Request ${id} is not open.`));
     const open = entries.flatMap((entry, at) => {
       const asked = this.#open.get(entry.id);
       return asked ? [{ at, entry: { ...entry, ...asked } }] : [];
@@ -91,7 +96,9 @@ export class DirectSettler implements Settler {
     }
     // Of an answer that could not be stored the failure is still to be.
     entries.forEach(({ id, status }, at) => {
-      if (status !== 'ok' || !(results[at] instanceof Error)) this.#open.delete(id);
+      if (status === 'ok' && results[at] instanceof Error) return;
+      this.#open.delete(id);
+      this.#tellUpkeep(entries[at]!, results[at]!);
     });
     return results;
   }
@@ -101,6 +108,14 @@ export class DirectSettler implements Settler {
   }
 
   async close(): Promise<void> {}
+
+  #tellUpkeep({ id, session }: Entry, result: Request | null | Error): void {
+    if (session.origin !== 'user') return;
+    const stored = result !== null && !(result instanceof Error);
+    this.upkeep(
+      stored ? { kind: 'stored', requestId: id, sessionId: result.sessionId } : { kind: 'dropped', requestId: id },
+    );
+  }
 
   #asked(id: string): Pick<ChatRequest, 'messages' | 'tools'> {
     const asked = this.#open.get(id);

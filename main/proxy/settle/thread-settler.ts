@@ -1,6 +1,6 @@
 /** The settling thread as the gateway sees it. */
 import { Worker } from 'node:worker_threads';
-import type { Request } from '../../../contract/records.js';
+import type { Origin, Request } from '../../../contract/records.js';
 import type { Api } from '../dialects/dialect.js';
 import { HttpError } from '../http-error.js';
 import type { CallVerdict, GuardInput } from '../services.js';
@@ -51,15 +51,15 @@ export class ThreadSettler implements Settler {
     });
   }
 
-  open(id: string, api: Api, body: Buffer, loopKey: string | null): Promise<Opened> {
-    return this.#call((call) => ({ kind: 'open', call, id, api, body, loopKey }));
+  open(id: string, api: Api, body: Buffer, loopKey: string | null, origin: Origin): Promise<Opened> {
+    return this.#call((call) => ({ kind: 'open', call, id, api, body, loopKey, origin }));
   }
 
   check(id: string, input: Omit<GuardInput, 'request'>): Promise<CallVerdict[]> {
     return this.#call((call) => ({ kind: 'check', call, id, input }));
   }
 
-  record(entry: Entry): Promise<Request> {
+  record(entry: Entry): Promise<Request | null> {
     return this.#call((call) => ({ kind: 'record', call, entry }));
   }
 

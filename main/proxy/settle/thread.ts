@@ -10,13 +10,15 @@ import { HttpError } from '../http-error.js';
 import { judgeOnEngine } from './judge-on-engine.js';
 import type { FromThread, ToThread } from './messages.js';
 import { DirectSettler, type Entry } from './settler.js';
+import { UpkeepWorker } from './upkeep-worker.js';
 
 const port = parentPort!;
 const { home, engine } = workerData as { home: string; engine: string };
 const store = openStore(home);
 const judge = judgeOnEngine(engine);
 const guard = new LiveGuard(store, judge.ask);
-const settler = new DirectSettler(new Recorder(store), guard);
+const upkeep = new UpkeepWorker(home);
+const settler = new DirectSettler(new Recorder(store), guard, (message) => upkeep.tell(message));
 
 const say = (message: FromThread): void => port.postMessage(message);
 const fail = (call: number, cause: unknown): void => {
@@ -71,6 +73,7 @@ port.on('message', (message: ToThread) => {
           message.api,
           Buffer.from(message.body.buffer, message.body.byteOffset, message.body.byteLength),
           message.loopKey,
+          message.origin,
         ),
       );
       break;
@@ -89,8 +92,10 @@ port.on('message', (message: ToThread) => {
       flush();
       guard.close();
       judge.close();
-      store.close();
-      port.close();
+      void upkeep.close().finally(() => {
+        store.close();
+        port.close();
+      });
   }
 });
 say({ kind: 'ready' });

@@ -1,8 +1,13 @@
 /** Kills in the middle, files larger than memory should be, and very many sessions. */
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { SESSION_READERS } from '../../../main/cli/sessions-import.js';
+import { importSessions } from '../../../main/record/import-sessions.js';
+import { Recorder } from '../../../main/record/recorder.js';
 import { openStore } from '../../../main/store/store.js';
 import { type Bundle, bundle } from '../bundle.js';
 import { PI_LINES } from './sessions.js';
@@ -13,7 +18,7 @@ const MEGABYTE = 1024 * 1024;
 const FILE_MB = Number(process.env.TACKROOM_IMPORT_MB ?? 128);
 /** What a reading may add to the process, whatever the size of the file. */
 const MEMORY_MB = 120;
-const SESSIONS = Number(process.env.TACKROOM_IMPORT_SESSIONS ?? 1000);
+const SESSIONS = Number(process.env.TACKROOM_IMPORT_SESSIONS ?? 300);
 
 let runner: Bundle;
 let at: Home;
@@ -54,34 +59,88 @@ function writeLongSession(file: string, megabytes: number): number {
   return turns;
 }
 
-it('killed at any moment leaves the whole session or none of it', { timeout: 120_000 }, async () => {
+/** Runs the import of `file` in a process of its own; `whenBegun` gets it when it writes. */
+async function importApart(
+  home: string,
+  file: string,
+  how: string,
+  whenBegun: (child: ChildProcess) => void,
+): Promise<void> {
+  const child = spawn(process.execPath, [runner.file, home, file, how], { stdio: ['ignore', 'pipe', 'inherit'] });
+  child.stdout.once('data', () => whenBegun(child));
+  await once(child, 'close');
+}
+
+it('killed at any moment goes on the next time, with the result of one reading', { timeout: 180_000 }, async () => {
   const file = join(at.home, 'long.jsonl');
   const turns = writeLongSession(file, 8);
-  const home = join(at.home, 'killed');
-  mkdirSync(home);
-  const outcomes = new Set<number>();
-  for (const ms of [5, 60, 150, 300, 60_000]) {
-    await new Promise<void>((resolve, reject) => {
-      const child = spawn(process.execPath, [runner.file, home, file], { stdio: ['ignore', 'pipe', 'inherit'] });
-      let timer: NodeJS.Timeout;
-      child.stdout.once('data', () => {
-        timer = setTimeout(() => child.kill('SIGKILL'), ms);
-      });
-      child.once('error', reject);
-      child.once('close', () => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
+  await at.import(file);
+  const whole = contents(at.store);
+  const left = new Set<number>();
+  for (const ms of [5, 150, 300, 450, 600]) {
+    const home = join(at.home, `killed-${ms}`);
+    mkdirSync(home);
+    await importApart(home, file, '', (child) => setTimeout(() => child.kill('SIGKILL'), ms));
     const store = openStore(home);
     expect(store.db.pragma('integrity_check', { simple: true })).toBe('ok');
     const [session] = store.session.list();
-    expect(store.request.count()).toBe(session?.requests ?? 0);
+    left.add(store.request.count());
     if (!session) expect(contents(store)).toMatchObject({ message: [], message_node: [], import_source: [] });
-    outcomes.add(session?.requests ?? 0);
+    await importSessions(store, file, SESSION_READERS);
+    expect(contents(store)).toEqual(whole);
+    // Nothing of a half one stays behind when it is deleted.
+    new Recorder(store).deleteSession(store.session.list()[0]!.id);
+    expect(Object.values(contents(store)).flat()).toEqual([]);
     store.close();
   }
-  expect([...outcomes].sort((a, b) => a - b)).toEqual([0, turns]);
+  expect(Math.max(...left)).toBeLessThanOrEqual(turns);
+});
+
+it('leaves nothing behind when the half of a session that a kill left is deleted', { timeout: 60_000 }, async () => {
+  const file = join(at.home, 'long.jsonl');
+  writeLongSession(file, 24);
+  const home = join(at.home, 'half');
+  mkdirSync(home);
+  const store = openStore(home);
+  await importApart(home, file, '', (child) => {
+    const timer = setInterval(() => {
+      if (store.request.count() === 0) return;
+      clearInterval(timer);
+      child.kill('SIGKILL');
+    }, 2);
+  });
+  const [half] = store.session.list();
+  expect(half?.requests).toBe(store.request.count());
+  expect(store.db.prepare('SELECT count(*) FROM import_source').pluck().get()).toBe(0);
+  new Recorder(store).deleteSession(half!.id);
+  expect(Object.values(contents(store)).flat()).toEqual([]);
+  store.close();
+});
+
+it('lets others write in the middle of a long session', { timeout: 120_000 }, async () => {
+  const file = join(at.home, 'long.jsonl');
+  const turns = writeLongSession(file, 24);
+  const home = join(at.home, 'shared');
+  mkdirSync(home);
+  const store = openStore(home);
+  store.db.pragma('busy_timeout = 5000');
+  let done = false;
+  let written = 0;
+  const seen: number[] = [];
+  const writing = (async () => {
+    while (!done) {
+      store.setSetting('turn', written++);
+      seen.push(store.request.count());
+      await sleep(5);
+    }
+  })();
+  await importApart(home, file, 'shared', () => undefined);
+  done = true;
+  await writing;
+  const [session] = store.session.list();
+  expect(session?.requests).toBe(turns);
+  expect(seen.filter((count) => count > 0 && count < turns).length).toBeGreaterThan(2);
+  store.close();
 });
 
 it('holds a line of a file in memory, not the file', { timeout: 600_000 }, () => {

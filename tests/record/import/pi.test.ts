@@ -86,7 +86,7 @@ describeShared('session files of the real pi', (shared) => {
     expect(forked?.session.source?.parent?.kind).toBe('fork');
   });
 
-  it('imports 108 sessions with 272 answers', async () => {
+  it('imports 108 sessions with 272 answers', { timeout: 120_000 }, async () => {
     const { sessions } = await at.import(root);
     const own = sessions.filter(({ session }) => session.harness === 'pi');
     expect(own.length).toBe(108);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { RateLimit } from '../../main/window/rate-limit.js';
+import { RateLimit } from '../../main/services/rate-limit.js';
 
 it('allows a burst, then the rate, and saves up no more than a burst', () => {
   let now = 0;

@@ -1,0 +1,145 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { MAX_DIFF_BYTES } from '../../contract/workspace.js';
+import { Recorder } from '../../main/record/recorder.js';
+import { captureWorkspace } from '../../main/record/workspace/capture.js';
+import { putWorkspace, workspaceOf } from '../../main/record/workspace/workspace-store.js';
+import { openStore } from '../../main/store/store.js';
+import { exportSession } from '../../main/trajectory/export-session.js';
+import { ask, request, say, system, temporaryHome } from './support.js';
+
+let folder: ReturnType<typeof temporaryHome>;
+let repo: string;
+beforeEach(() => {
+  folder = temporaryHome();
+  repo = join(realpathSync(folder.home), 'repo');
+  mkdirSync(repo);
+});
+afterEach(() => folder.remove());
+
+const git = (...args: string[]): string =>
+  execFileSync('git', ['-c', 'user.name=Dev', '-c', 'user.email=dev@example.com', ...args], {
+    cwd: repo,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim();
+const write = (name: string, text: string): void => writeFileSync(join(repo, name), text);
+const never = new AbortController().signal;
+
+function commitFirst(): void {
+  git('init', '-q', '-b', 'trunk');
+  write('a.txt', 'one\n');
+  write('package-lock.json', '{"lockfileVersion":3}\n');
+  git('add', '.');
+  git('commit', '-q', '-m', 'first');
+}
+
+it('finds commit, branch, changes, lock files and tools', async () => {
+  commitFirst();
+  write('a.txt', 'two\n');
+  write('new.txt', 'not added');
+  mkdirSync(join(repo, 'sub'));
+  const found = await captureWorkspace(join(repo, 'sub'), never);
+  expect(found).toMatchObject({
+    cwd: join(repo, 'sub'),
+    git: { root: repo, commit: git('rev-parse', 'HEAD'), branch: 'trunk', diffClipped: false, untrackedClipped: false },
+    problems: [],
+  });
+  expect(found?.git?.diff).toContain('-one\n+two\n');
+  expect((await captureWorkspace(repo, never))?.git?.untracked).toEqual(['new.txt']);
+  const sha256 = createHash('sha256').update('{"lockfileVersion":3}\n').digest('hex');
+  expect(found?.locks).toEqual([{ path: join(repo, 'package-lock.json'), bytes: 22, sha256 }]);
+  expect(found?.tools).toContainEqual({ name: 'node', version: process.version });
+  expect(found?.tools).toContainEqual({
+    name: 'git',
+    version: execFileSync('git', ['--version'], { encoding: 'utf8' }).trim(),
+  });
+});
+
+it('says when there is no repository, no commit, no branch or no folder', async () => {
+  expect(await captureWorkspace(repo, never)).toMatchObject({ git: null });
+  git('init', '-q', '-b', 'trunk');
+  expect(await captureWorkspace(repo, never)).toMatchObject({ git: { commit: null, branch: 'trunk', diff: '' } });
+  commitFirst();
+  git('checkout', '-q', '--detach');
+  expect(await captureWorkspace(repo, never)).toMatchObject({ git: { branch: null } });
+  expect(await captureWorkspace(join(repo, 'absent'), never)).toBeNull();
+  expect(await captureWorkspace(join(repo, 'a.txt'), never)).toBeNull();
+});
+
+it('cuts a large diff and says so', async () => {
+  commitFirst();
+  write('a.txt', 'x'.repeat(100).concat('\n').repeat(20_000));
+  const found = await captureWorkspace(repo, never);
+  expect(found?.git?.diffClipped).toBe(true);
+  expect(Buffer.byteLength(found?.git?.diff ?? '')).toBeLessThanOrEqual(MAX_DIFF_BYTES);
+});
+
+it('runs no program that the repository names', async () => {
+  commitFirst();
+  const witness = join(folder.home, 'ran');
+  const program = join(folder.home, 'evil.sh');
+  writeFileSync(program, `#!/bin/sh\necho "$0 $*" >> ${witness}\ncat\n`);
+  chmodSync(program, 0o755);
+  for (const [key, value] of Object.entries({
+    'core.fsmonitor': program,
+    'core.pager': program,
+    'core.hooksPath': folder.home,
+    'diff.external': program,
+    'diff.made.command': program,
+    'diff.made.textconv': program,
+    'filter.made up.clean': program,
+    'filter.made up.process': program,
+    'filter.made up.required': 'true',
+    'filter.second.clean': program,
+  }))
+    git('config', key, value);
+  for (const hook of ['post-index-change', 'reference-transaction', 'fsmonitor-watchman']) {
+    const file = join(repo, '.git', 'hooks', hook);
+    mkdirSync(join(repo, '.git', 'hooks'), { recursive: true });
+    writeFileSync(file, `#!/bin/sh\necho ${hook} >> ${witness}\n`);
+    chmodSync(file, 0o755);
+  }
+  write('.gitattributes', '*.txt filter=second diff=made\n');
+  write('a.txt', 'two\n');
+  const found = await captureWorkspace(repo, never);
+  expect(found).toMatchObject({ problems: [], git: { branch: 'trunk' } });
+  expect(found?.git?.diff).toContain('+two');
+  expect(existsSync(witness)).toBe(false);
+  // The same question, asked without care, runs them.
+  git('diff', 'HEAD');
+  expect(existsSync(witness)).toBe(true);
+});
+
+it('ends with its signal and says so', async () => {
+  commitFirst();
+  const stop = new AbortController();
+  const capture = captureWorkspace(repo, stop.signal);
+  stop.abort();
+  expect((await capture)?.problems[0]).toMatch(/^git: /);
+});
+
+it('belongs to its session: shown, exported clean, deleted with it', async () => {
+  commitFirst();
+  const token = `ghp_${createHash('sha256').update(String(Math.random())).digest('hex').slice(0, 36)}`;
+  write('a.txt', `token = "${token}"\n`);
+  const store = openStore(folder.home);
+  const recorder = new Recorder(store);
+  const { sessionId } = recorder.record(request([system, ask('Hello')], say('Hi')));
+  const workspace = (await captureWorkspace(repo, never))!;
+  expect(putWorkspace(store, 'ses_none', workspace)).toBe(false);
+  expect(putWorkspace(store, sessionId, workspace)).toBe(true);
+  expect(putWorkspace(store, sessionId, { ...workspace, git: null })).toBe(false);
+  expect(workspaceOf(store, sessionId)).toEqual(workspace);
+  const raw = JSON.stringify(exportSession(store, sessionId, { format: 'atif', raw: true }));
+  expect(raw).toContain(token);
+  const clean = JSON.stringify(exportSession(store, sessionId, { format: 'atif', raw: false }));
+  expect(clean).toContain(workspace.git!.commit);
+  expect(clean).not.toContain(token);
+  recorder.deleteSession(sessionId);
+  expect(workspaceOf(store, sessionId)).toBeNull();
+  store.close();
+});
