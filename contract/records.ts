@@ -86,10 +86,10 @@ export const Request = z.object({
   durationMs: z.number(),
   /** True: the answer was made by the proxy (a spent budget), not sampled; never trained on. */
   synthetic: z.boolean(),
-  /** Absent: imported, or recorded before it was looked at. */
-  purpose: Purpose.optional(),
   /** The id that another server gave its answer; absent: it gave none, or the engine answered. */
   responseId: z.string().max(200).optional(),
+  /** Absent: imported, or recorded before it was looked at. */
+  purpose: Purpose.optional(),
 });
 export type Request = z.infer<typeof Request>;
 

@@ -76,10 +76,13 @@ function withoutKey(body: Buffer, key: string | null): Buffer {
   return Buffer.from(body.toString('latin1').replaceAll(key, '[key]'), 'latin1');
 }
 
-const headersWithout = ({ headers }: Dispatcher.ResponseData, key: string | null): Record<string, string | string[]> =>
-  Object.fromEntries(
-    Object.entries(passedHeaders(headers)).filter(([, value]) => key === null || !String(value).includes(key)),
-  );
+function headersWithout(
+  headers: Dispatcher.ResponseData['headers'],
+  key: string | null,
+): ReturnType<typeof passedHeaders> {
+  const kept = Object.entries(passedHeaders(headers));
+  return Object.fromEntries(key === null ? kept : kept.filter(([, value]) => !String(value).includes(key)));
+}
 
 /** An answer that is not 200, as it came but for our key. Never returns. */
 export async function refused(response: Dispatcher.ResponseData, key: string | null): Promise<never> {
@@ -94,7 +97,7 @@ export async function refused(response: Dispatcher.ResponseData, key: string | n
   if (status < 400) throw new HttpError(502, 'UPSTREAM', message);
   throw new HttpError(status, 'UPSTREAM', message, {
     body: withoutKey(body, key),
-    headers: { 'content-type': 'application/json', ...headersWithout(response, key) },
+    headers: { 'content-type': 'application/json', ...headersWithout(response.headers, key) },
   });
 }
 
