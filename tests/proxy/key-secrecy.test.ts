@@ -94,7 +94,7 @@ let respond: Respond;
 let arrived: (string | undefined)[];
 
 beforeAll(async () => {
-  entry = await bundle('main/proxy/entry.ts', 'main/proxy/settle/thread.ts');
+  entry = await bundle('main/proxy/entry.ts', 'main/proxy/settle/thread.ts', 'main/proxy/settle/upkeep-thread.ts');
   home = mkdtempSync(join(tmpdir(), 'tackroom-secrecy-'));
   server = createServer((request, response) => {
     arrived.push(request.headers.authorization ?? (request.headers['x-api-key'] as string | undefined));

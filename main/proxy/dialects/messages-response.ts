@@ -34,7 +34,7 @@ const usageOf = (answer: Answer): Record<string, number> => ({
 });
 
 /** The guard stops arguments that are no JSON object; where it is off, a client still gets an object. */
-function inputOf(text: string): unknown {
+export function inputOf(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text === '' ? '{}' : text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;

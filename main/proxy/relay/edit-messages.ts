@@ -2,6 +2,7 @@
  * Anthropic Messages: the blocks of calls go, those that are left come anew from what the guard has judged, a block of text tells of the
  * rest, and blocks are numbered without a gap.
  */
+import { inputOf } from '../dialects/messages-response.js';
 import type { SampledCall } from '../services.js';
 import { type Edit, type Editor, eventWith, type Json, list, record } from './edit.js';
 
@@ -82,7 +83,7 @@ function document(answer: Json, edit: Edit): Json {
         type: 'tool_use',
         id: call.id,
         name: call.name,
-        input: JSON.parse(call.arguments) as unknown,
+        input: inputOf(call.arguments),
       });
   });
   if (edit.notice !== null) content.push({ type: 'text', text: edit.notice });

@@ -10,6 +10,7 @@ import { type Api, DIALECTS } from '../dialects/dialect.js';
 import { LoopBreaker, noteRepeats } from '../loop-breaker.js';
 import type { CallVerdict, Guard, GuardInput } from '../services.js';
 import { BodyReader } from './body-reader.js';
+import { handBackUnreadable } from './unreadable-calls.js';
 import type { ToUpkeep } from './upkeep.js';
 
 /** A finished request without what its body holds. */
@@ -68,7 +69,8 @@ export class DirectSettler implements Settler {
 
   async check(id: string, input: Omit<GuardInput, 'request'>): Promise<CallVerdict[]> {
     const request = this.#asked(id);
-    return noteRepeats(await this.guard.checkResponse({ ...input, request }), input.toolCalls, request);
+    const verdicts = noteRepeats(await this.guard.checkResponse({ ...input, request }), input.toolCalls, request);
+    return input.origin === 'user' ? handBackUnreadable(verdicts, input.toolCalls) : verdicts;
   }
 
   async record(entry: Entry): Promise<Request | null> {

@@ -20,7 +20,11 @@ export class GatewayProcess {
     const route = { baseUrl: `${modelServer}/v1` };
     store.setSetting(UPSTREAMS_SETTING, { pi: route, opencode: route, hermes: route });
     store.close();
-    this.#bundle = await bundle('main/proxy/entry.ts', 'main/proxy/settle/thread.ts');
+    this.#bundle = await bundle(
+      'main/proxy/entry.ts',
+      'main/proxy/settle/thread.ts',
+      'main/proxy/settle/upkeep-thread.ts',
+    );
     const at = (name: string): string => join(this.home, name);
     const args = ['--home', this.home, '--socket', at('gateway.sock'), '--engine', at('none.sock')];
     const child = spawn(process.execPath, [this.#bundle.file, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });

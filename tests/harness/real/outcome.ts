@@ -30,6 +30,8 @@ export interface Way {
 
 /** More than any harness asks that is going to end (hermes: 12 turns, each after two attempts that failed). */
 const ENDLESS = 30;
+/** More than any harness repeats what fails (hermes: 9 times); on a slow machine an endless one comes no further. */
+const MANY = 10;
 const DEADLINE_MS = 240_000;
 
 /** Ids, times and places of one run. */
@@ -101,7 +103,7 @@ export async function runScenario(
       said = { ...program.hear(ran), answer: `${said.answer}\n${program.hear(ran).answer}` };
     }
     return {
-      ended: loops ? 'loop' : ran.late ? 'hang' : 'exit',
+      ended: loops || (ran.late && bodies.length > MANY) ? 'loop' : ran.late ? 'hang' : 'exit',
       code: ran.code,
       answer: plain(said.answer, setup),
       failure: plain(said.failure, setup),

@@ -55,7 +55,12 @@ const saved = (why: string, proxied: Partial<Outcome>, direct?: Partial<Outcome>
 
 const NO_FINISH = 'ended the stream without a finish reason';
 const NOT_AN_ANSWER = 'not an answer of the model';
-const UNREADABLE = guarded('Arguments that cannot be read cannot be judged, and older harnesses run half of them.');
+const UNREADABLE: Exception = {
+  kind: 'guarded',
+  why: 'Arguments that cannot be read cannot be judged: the harness gets others that cannot be read either.',
+  differs: ['conversation'],
+  proxied: { ended: 'exit', code: 0 },
+};
 const UNIQUE_IDS: Exception = {
   kind: 'saved',
   why: 'Every call gets an id of its own, so every result finds its call.',
@@ -95,13 +100,20 @@ const HALF = 'It would take half answers for whole ones.';
 const HALF_FAILS: Partial<Outcome> = { answer: '', failure: containing('remained truncated') };
 
 const OWN: Record<string, Exception> = {
-  // It shows nothing of an answer that was cut by length.
-  'pi a call cut by length': { ...UNREADABLE, proxied: { ended: 'exit', code: 0 } },
-
   'opencode a call without id': saved('It fails on a call without id.', { answer: DONE }, { code: 1 }),
   'opencode an unknown finish reason': saved('It would ask for ever.', { answer: 'It is over.' }, LOOPS),
   'opencode tool_calls without calls': saved('It would ask for ever.', { answer: 'nothing' }, LOOPS),
   'opencode no finish reason': saved('It would go on with the half answer for ever.', RETRIES, LOOPS),
+  'opencode ends early (responses)': saved(
+    'It would go on with the half answer for ever.',
+    { code: 1, failure: containing('Server error') },
+    LOOPS,
+  ),
+  'opencode HTML instead of a stream': saved(
+    'It would ask for ever.',
+    { code: 1, failure: containing(NOT_AN_ANSWER) },
+    LOOPS,
+  ),
   'opencode ends early': saved('It would go on with the half answer for ever.', RETRIES, LOOPS),
   'opencode no finish reason once': saved(ASKS_AGAIN, { answer: containing(DONE) }),
   'opencode ends early once': saved(ASKS_AGAIN, { answer: containing(DONE) }),
@@ -115,6 +127,7 @@ const OWN: Record<string, Exception> = {
   'hermes ends early': saved(HALF, HALF_FAILS),
   'hermes ends early (responses)': saved(HALF, { code: 1, failure: '', answer: containing(NO_FINISH) }, { code: 0 }),
   'hermes ends early once': saved(ASKS_AGAIN, { answer: DONE }),
+  'hermes HTML instead of a stream': hermesWords('After a 502 it does not try another connection.', NOT_AN_ANSWER),
   'hermes hangs up before an answer': hermesWords(
     'After a 502 it does not try another connection.',
     'Connection error',
