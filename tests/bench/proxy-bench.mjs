@@ -28,8 +28,7 @@ const [streams, rounds, turns] = [values.streams, values.rounds, values.turns].m
 const started = [];
 /** A process that prints a line when it is ready; `next` waits for a further one. */
 async function begin(file, args) {
-  const prof = process.env.PROF && file.includes('entry') ? ['--cpu-prof', '--cpu-prof-dir=/tmp/prof'] : [];
-  const child = spawn(process.execPath, [...prof, file, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [file, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
   started.push(child);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const next = async () => {
