@@ -55,8 +55,9 @@ export class SessionFinder {
   }
 
   #byPrefix(hint: SessionHint, chain: readonly ChainLink[], now: number): Session | undefined {
+    // `+` takes away the number affinity of the column, with which SQLite would not use the index of session.id.
     const askedWith = this.store.db.prepare(
-      `SELECT r.id FROM request r JOIN session s ON s.id = r.sessionId
+      `SELECT r.id FROM request r JOIN session s ON s.id = +r.sessionId
        WHERE r.promptNode = ? AND s.harness = ? AND s.origin = ? AND s.harnessSessionId IS NULL
        ORDER BY r.createdAt DESC, r.id DESC LIMIT 64`,
     );

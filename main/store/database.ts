@@ -1,6 +1,6 @@
 /** Opens the SQLite file: WAL, migrations. The only import of better-sqlite3. */
 
-import { mkdirSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { TackroomError } from '../../contract/errors.js';
@@ -13,10 +13,24 @@ export type Statement = Sqlite.Statement<unknown[]>;
 /** The compiled SQLite to load instead of the package's own: a checkout under Electron needs one of Electron's ABI. */
 const nativeBinding = process.env.TACKROOM_SQLITE_BINDING;
 
+/**
+ * Nobody else may read it, also where its folder may be; its log gets the same rights from SQLite. A file that is there is never opened
+ * here: closing it would take away the locks of this process's other connections.
+ */
+function ownOnly(file: string): void {
+  try {
+    if (existsSync(file)) chmodSync(file, 0o600);
+    else closeSync(openSync(file, 'wx', 0o600));
+  } catch {
+    // Another process was first, or it is somebody else's: whether it opens shows below.
+  }
+}
+
 export function openDatabase(file: string): Database {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   let db: Database;
   try {
+    ownOnly(file);
     db = new Sqlite(file, nativeBinding ? { nativeBinding } : {});
     db.pragma('journal_mode = WAL');
     // Commits survive the death of any process. What must also survive a power cut goes through `Store.durably`.

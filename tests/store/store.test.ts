@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -36,6 +36,16 @@ afterEach(() => {
 });
 
 describe('store', () => {
+  it('is for its owner alone, also one that was not', () => {
+    const file = join(home, 'tackroom.db');
+    const rights = (name: string): number => statSync(name).mode & 0o777;
+    expect([rights(file), rights(`${file}-wal`)]).toEqual([0o600, 0o600]);
+    store.close();
+    chmodSync(file, 0o644);
+    store = openStore(home);
+    expect(rights(file)).toBe(0o600);
+  });
+
   it('gives back what was put, filtered, ordered and counted', () => {
     for (let i = 0; i < 5; i++) store.run.put(run({ id: `r${i}`, createdAt: i, status: i % 2 ? 'done' : 'running' }));
     expect(store.run.list().map((r) => r.id)).toEqual(['r4', 'r3', 'r2', 'r1', 'r0']);
