@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { TackroomError } from '../../contract/errors.js';
 import { packageRoot } from '../../native/addon.js';
+import { destruction } from './destruction.js';
 import { hostsFile } from './hosts-file.js';
 import { installLure } from './install-lure.js';
 import { guardianKill } from './process-attack.js';
@@ -66,6 +67,7 @@ export function builtInRules(): Rule[] {
     installLure,
     guardianKill,
     hostsFile,
+    destruction,
   ];
   return builtIn;
 }

@@ -8,8 +8,8 @@ import { readExchange } from '../../main/guard/wire.js';
 import { describeShared } from '../support/shared.js';
 
 const HARNESSES = ['pi', 'pi-0.73', 'opencode', 'hermes'] as const;
-/** Scenarios whose script breaks the protocol on purpose; stage 1 is right to refuse these calls. */
-const BROKEN = /badargs|unknowntool|noid|dupid|malformed|lengthtool/;
+/** Scenarios whose script breaks the protocol, or deletes the whole disk, on purpose. */
+const BROKEN = /badargs|unknowntool|noid|dupid|malformed|lengthtool|hardline/;
 
 /** Every recorded call with what was said before it: once per distinct call of a scenario. */
 function* recordedCalls(
