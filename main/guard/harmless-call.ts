@@ -19,7 +19,7 @@ export function harmlessCall(call: SampledCall, tools: readonly ToolDefinition[]
   if (!tool) return null;
   const { properties, required } = schemaOf(tool);
   const key = COMMAND_KEYS.find((each) => each in properties) ?? 'command';
-  const script = `printf '%s\\n' ${quote(printable(notice))} >&2; exit ${EXIT_CODE}`;
+  const script = `printf '%s\\n' '${harmless(notice)}' >&2; exit ${EXIT_CODE}`;
   const args: Record<string, unknown> = { [key]: isArray(properties[key]) ? ['sh', '-c', script] : script };
   for (const name of required) if (!(name in args)) args[name] = filler(name, properties[name]);
   return { id: call.id, name: tool.function.name, arguments: JSON.stringify(args) };
@@ -51,11 +51,13 @@ function record(value: unknown): Record<string, unknown> {
   return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }
 
-/** One line: what the model wrote (a tool's name) may stand in it. */
-function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cs}\u2028\u2029]+/gu, ' ').slice(0, MAX_NOTICE);
-}
+/** Also letters, but none of those that Windows turns into a quote, a bar or a grave accent when it changes the code page. */
+const INTERPRETED = /(?:(?![\w .,:/\p{Lu}\p{Ll}\p{Lo}-])[^]|[\u01c0-\u01c3])+/gu;
 
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
+/**
+ * One line that means the same to sh, cmd and PowerShell, whatever their rules of quoting: what the model wrote (a tool's name)
+ * may stand in the notice.
+ */
+function harmless(notice: string): string {
+  return notice.slice(0, MAX_NOTICE).replace(INTERPRETED, ' ').replace(/ +/g, ' ').replace(/ (?=[:,.])/g, '').trim();
 }

@@ -52,7 +52,7 @@ describe('what a blocked call becomes', () => {
     for (const key of z.object({ required: z.array(z.string()) }).parse(parameters).required)
       expect(args).toHaveProperty(key);
     const result = runs(args);
-    expect(result).toMatchObject({ status: 126, stdout: '', stderr: `[tackroom] blocked call to \`${name}\`: why\n` });
+    expect(result).toMatchObject({ status: 126, stdout: '', stderr: `tackroom blocked call to ${name}: why\n` });
     expect(
       checkResponse({ harness: 'pi', profile: 'training', request: { messages: [USER], tools }, toolCalls: [call] })[0]
         ?.verdict,
@@ -64,13 +64,33 @@ describe('what a blocked call becomes', () => {
   });
 });
 
-test.each(["'; touch x; '", '$(touch x)', '`touch x`', 'a\nb\u0000c\u2028d', '%s%n\\', '\ud800'])(
-  'a tool called %j runs nothing and stays one line',
-  (name) => {
-    const { status, stdout, stderr } = runs(rewritten('pi', 'read', blockedNotice(name, 'why')).args);
-    expect(status).toBe(126);
-    expect(stdout).toBe('');
-    expect(stderr.split('\n')).toHaveLength(2);
-    expect(stderr).toContain('blocked call');
-  },
-);
+test.each([
+  "'; touch x; '",
+  "x'; calc.exe; '",
+  '\u2019; calc.exe; \u2018',
+  '"& calc.exe &"',
+  '$(touch x)',
+  '$env:PATH',
+  '`touch x`',
+  '%PATH%',
+  '!PATH!',
+  '^|<>',
+  '\u01c0 calc.exe \u02bc \uff02 \u0300',
+  'a\nb\u0000c\u2028d\re',
+  '%s%n\\',
+  '\ud800',
+])('a tool called %j runs nothing in any shell, and stays one line', (name) => {
+  const { args } = rewritten('pi', 'read', blockedNotice(name, 'why'));
+  const { status, stdout, stderr } = runs(args);
+  expect({ status, stdout }).toEqual({ status: 126, stdout: '' });
+  expect(stderr.split('\n')).toHaveLength(2);
+  expect(stderr).toContain('blocked call');
+  // Nothing but letters, digits and signs that neither sh nor cmd nor PowerShell reads as more than text.
+  const said = /^printf '%s\\n' '(.*)' >&2; exit 126$/s.exec(z.string().parse(args.command))?.[1];
+  expect(said).toMatch(/^[A-Za-z0-9_ .,:/-]+$/);
+});
+
+test('what is written in other scripts can be read', () => {
+  const { args } = rewritten('pi', 'read', blockedNotice('read', 'nicht erlaubt: Zugriff auf Schlüssel; 不允许'));
+  expect(runs(args).stderr).toBe('tackroom blocked call to read: nicht erlaubt: Zugriff auf Schlüssel 不允许\n');
+});
