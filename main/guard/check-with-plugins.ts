@@ -30,7 +30,7 @@ export async function checkWithPlugins(
           ...(left > 0 ? await inTime(moduleFindings(plugin.module, call.name, surface, input), left, late) : late()),
         );
       }
-    const counted = findings.filter(({ rule }) => !examined.excused.has(rule));
+    const counted = findings.filter(({ rule }) => !examined.excused(rule));
     verdicts.push(verdictOf(examined, counted, input));
   }
   return verdicts;

@@ -1,11 +1,12 @@
 /** The conversation before the new answer: who vouches for a host, and which files the model wrote itself. */
+import { createHash } from 'node:crypto';
 import type { ChatMessage } from '../engine/protocol.js';
 import { IMPLICIT_FILES } from './build-scripts.js';
 import { isLocalHost, mentionsHost } from './hosts.js';
 import { parseObject } from './json-object.js';
 import { ModelFiles } from './model-files.js';
-import { readCall } from './surface.js';
-import type { GuardInput } from './types.js';
+import { readCall, type Surface } from './surface.js';
+import type { GuardInput, SampledCall } from './types.js';
 
 export type Vouching =
   | 'yes'
@@ -15,7 +16,8 @@ export type Vouching =
 
 const MAX_HISTORY_CALLS = 200;
 const MAX_HISTORY_TEXT = 100_000;
-const WRITES_SOMETHING = /write|edit|create|patch|>|tee|cat|base64|printf|echo|ln |symlink/;
+const WRITES_SOMETHING =
+  /write|edit|create|replace|insert|save|patch|>|tee|cat|base64|printf|echo|ln |symlink|sed |perl |awk |cp |mv |dd |install |rsync |curl |wget |truncate |open\(/;
 const LINKS = /\bln\b|symlink/;
 /** Anything with a name and an ending, and the names without one that runners know. */
 const FILE_NAME = /[\w.-]{1,80}\.\w{1,8}\b|\b(?:GNUm|M|m)akefile\b|\b[Jj]ustfile\b|(?<=\/)\w[\w-]{2,40}\b/g;
@@ -23,11 +25,36 @@ const MAY_RUN_CODE = /python|import |-m /;
 
 export class Conversation {
   readonly #callArguments = new Map<string, { name: string; text: string }>();
+  readonly #calls: { name: string; text: string }[] = [];
+  readonly #said = createHash('sha256');
+  #hashed = 0;
 
   constructor(private readonly request: GuardInput['request']) {
     for (const message of request.messages)
-      for (const call of message.tool_calls ?? [])
-        this.#callArguments.set(call.id, { name: call.function.name, text: call.function.arguments });
+      for (const call of message.tool_calls ?? []) {
+        const said = { name: call.function.name, text: call.function.arguments };
+        this.#callArguments.set(call.id, said);
+        this.#calls.push(said);
+      }
+  }
+
+  /** Takes in what a call of the new answer writes. */
+  follow(call: SampledCall, surface: Surface, files: ModelFiles): void {
+    this.#calls.push({ name: call.name, text: call.arguments });
+    if (surface.writes.length > 0) this.#record(surface, files, this.#calls.length);
+  }
+
+  #record(surface: Surface, files: ModelFiles, calls: number): void {
+    files.record(surface.writes, this.#upTo(calls), surface.followed.size === 0);
+  }
+
+  /** The hash of the first `count` calls; asked for in rising order. */
+  #upTo(count: number): string {
+    for (; this.#hashed < count; this.#hashed++) {
+      const { name, text } = this.#calls[this.#hashed]!;
+      this.#said.update(`${name.length} ${text.length} ${name}${text}`);
+    }
+    return this.#said.copy().digest('hex');
   }
 
   /** Whether somebody other than the model and the harness named `host`. Linear in the conversation. */
@@ -56,7 +83,8 @@ export class Conversation {
       .filter(([program]) => hint.includes(program))
       .flatMap(([, names]) => names);
     const code = MAY_RUN_CODE.test(hint);
-    for (const { name, text } of [...this.#callArguments.values()].slice(-MAX_HISTORY_CALLS)) {
+    const first = Math.max(0, this.#calls.length - MAX_HISTORY_CALLS);
+    for (const [at, { name, text }] of this.#calls.slice(first).entries()) {
       if (!WRITES_SOMETHING.test(name) && !WRITES_SOMETHING.test(text)) continue;
       const names: string[] = text.slice(0, MAX_HISTORY_TEXT).match(FILE_NAME) ?? [];
       const wanted =
@@ -70,7 +98,7 @@ export class Conversation {
       const args = wanted ? parseObject(text) : null;
       if (!args) continue;
       const surface = readCall(name, args, files);
-      for (const { path, content } of surface.writes) if (content !== null) files.set(path, content);
+      if (surface.writes.length > 0) this.#record(surface, files, first + at + 1);
       for (const [path, target] of surface.links) files.link(path, target);
     }
     return files;

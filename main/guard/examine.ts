@@ -1,4 +1,5 @@
 /** Stages 1 and 2 on one call: what the request allows, and what the rules find. A call that cannot be read is refused. */
+import { type Allowance, type Excuses, excusesNothing, excusesOf, HOST_RULE } from './allowances.js';
 import type { Conversation } from './conversation.js';
 import type { Decision } from './decide.js';
 import { parseObject } from './json-object.js';
@@ -13,6 +14,11 @@ export interface Examined {
   /** Set when stage 1 already refuses. */
   refused: Decision | null;
   findings: Finding[];
+  excused: Excuses;
+  /** Of the surface, whatever stage 1 says. */
+  followed: ReadonlyMap<string, string>;
+  /** Hosts that nobody vouches for at first hand, excused or not. */
+  strangers: string[];
 }
 
 export function examine(
@@ -21,10 +27,10 @@ export function examine(
   conversation: Conversation,
   files: ModelFiles,
   rules: readonly Rule[],
-  excused: ReadonlySet<string>,
+  allowances: readonly Allowance[],
 ): Examined {
   try {
-    return look(call, input, conversation, files, rules, excused);
+    return look(call, input, conversation, files, rules, allowances);
   } catch {
     return refused(refuse('guard.failed', 'the call could not be read'));
   }
@@ -36,7 +42,7 @@ function look(
   conversation: Conversation,
   files: ModelFiles,
   rules: readonly Rule[],
-  excused: ReadonlySet<string>,
+  allowances: readonly Allowance[],
 ): Examined {
   const declared = (input.request.tools ?? []).some((tool) => tool.function.name === call.name);
   if (!declared) return refused(refuse('stage1.tool', 'the tool is not declared in the request'));
@@ -44,27 +50,49 @@ function look(
   if (!args) return refused(refuse('stage1.arguments', 'arguments are not valid JSON'));
 
   const surface = readCall(call.name, args, files);
-  for (const { path, content } of surface.writes) if (content !== null) files.set(path, content);
+  conversation.follow(call, surface, files);
+  const { followed } = surface;
+  const excused = excusesOf(call, followed, allowances);
   const findings: Finding[] = [];
+  const strangers: string[] = [];
+  let stranger: Decision | null = null;
   for (const host of new Set(surface.hosts)) {
     const vouching = conversation.vouches(host);
-    if (vouching === 'no' && !excused.has('stage1.host'))
-      return refused(refuse('stage1.host', `host ${printable(host)} appears nowhere in the conversation`));
-    if (vouching === 'second-hand')
+    if (vouching === 'yes') continue;
+    strangers.push(host);
+    if (excused(HOST_RULE, host)) continue;
+    if (vouching === 'no')
+      stranger ??= refuse(HOST_RULE, `host ${printable(host)} appears nowhere in the conversation`);
+    else
       findings.push({
-        rule: 'stage1.host',
+        rule: HOST_RULE,
         severity: 'medium',
         reason: `host ${printable(host)} was first named by the model itself`,
       });
   }
+  if (stranger) return { ...refused(stranger), followed, strangers };
   if (surface.cut)
     findings.push({ rule: 'guard.too_long', severity: 'medium', reason: 'the call is too long to be read to its end' });
   for (const rule of rules) findings.push(...run(rule, surface, input));
-  return { surface, refused: null, findings: findings.filter(({ rule }) => !excused.has(rule)) };
+  return {
+    surface,
+    refused: null,
+    findings: findings.filter(({ rule }) => !excused(rule)),
+    excused,
+    followed,
+    strangers,
+  };
 }
 
 function refused(decision: Decision): Examined {
-  return { surface: null, refused: decision, findings: [] };
+  return {
+    surface: null,
+    refused: decision,
+    findings: [],
+    excused: excusesNothing,
+    followed: new Map(),
+    strangers: [],
+  };
 }
 
 function run(rule: Rule, surface: Surface, input: GuardInput): Finding[] {
@@ -81,6 +109,6 @@ function refuse(rule: string, reason: string): Decision {
 }
 
 /** A host in a sentence: short, and nothing that could break the line. */
-function printable(host: string): string {
+export function printable(host: string): string {
   return host.replace(/[^\w.:-]/g, '?').slice(0, 100);
 }

@@ -10,6 +10,11 @@ export interface Write {
   path: string;
   /** The new text where it is known. */
   content: string | null;
+  /**
+   * `whole`: nothing but `content` is in the file then. `replaced`: nothing of what was there. `kept`: its text is as before. Without it
+   * a part of the old text may remain.
+   */
+  effect?: 'whole' | 'replaced' | 'kept';
 }
 export interface FileAccess {
   reads: string[];
@@ -61,6 +66,8 @@ const CHANGES = new Set([
   'pico',
   'nano',
 ]);
+/** Of these, those that leave the text as it is. */
+const KEEPS = new Set(['touch', 'chmod', 'chown', 'setfacl', 'chattr']);
 /** The first plain word is a pattern or a program text, not a file. */
 const PATTERN_FIRST = new Set(['grep', 'egrep', 'fgrep', 'rg', 'ag', 'sed', 'awk', 'gawk', 'jq', 'perl', 'tr']);
 /** Programs that write the file named after a flag. */
@@ -85,8 +92,8 @@ export function fileAccess(command: Command, files: ModelFiles): FileAccess {
   const at = (path: string): string => files.resolve(normalizePath(path, command.cwd));
   const reads: string[] = [];
   const writes: Write[] = [];
-  const add = (path: string | undefined, content: string | null = null): void => {
-    if (path && !path.startsWith('/dev/null')) writes.push({ path: at(path), content });
+  const add = (path: string | undefined, content: string | null = null, effect?: Write['effect']): void => {
+    if (path && !path.startsWith('/dev/null')) writes.push({ path: at(path), content, ...(effect && { effect }) });
   };
 
   for (const { op, target } of command.redirects) {
@@ -96,6 +103,7 @@ export function fileAccess(command: Command, files: ModelFiles): FileAccess {
         program === 'cat' && command.stdin !== null
           ? command.stdin
           : staticOutput({ ...command, argv, stdin: command.stdin }, files),
+        op.includes('>>') || op === '<>' ? undefined : 'replaced',
       );
     else if (op === '<') reads.push(at(target));
   }
@@ -117,7 +125,12 @@ export function fileAccess(command: Command, files: ModelFiles): FileAccess {
         normalizePath(words[0], words[0].startsWith('/') ? '' : command.cwd),
       );
   } else if (CHANGES.has(program))
-    for (const word of words) add(word, program === 'tee' ? command.from && staticOutput(command.from, files) : null);
+    for (const word of words)
+      add(
+        word,
+        program === 'tee' ? command.from && staticOutput(command.from, files) : null,
+        KEEPS.has(program) ? 'kept' : undefined,
+      );
   else if (program === 'mount') {
     if (argv.some((word) => /^(?:--bind|--rbind|-o)$/.test(word))) add(words.at(-1));
   } else if (program === 'find') {

@@ -3,7 +3,7 @@
  * ends the matter: 1 the request (declared tool, valid arguments, hosts somebody mentioned), 2 rules, 3 a judge (off
  * unless handed in; see `judge.ts`). Pure: the same input gives the same verdicts; nothing is kept between calls.
  */
-import { type Allowance, excusedRules } from './allowances.js';
+import type { Allowance } from './allowances.js';
 import { Conversation } from './conversation.js';
 import { decide } from './decide.js';
 import { type Examined, examine } from './examine.js';
@@ -36,7 +36,6 @@ export interface ExaminedCall extends Examined {
   call: SampledCall;
   /** Of `performance.now()`. */
   start: number;
-  excused: ReadonlySet<string>;
 }
 
 /** Every call after stages 1 and 2, policies and allowances applied, before it is decided. */
@@ -51,10 +50,9 @@ export function* examineCalls(
   for (const call of input.toolCalls) {
     const start = performance.now();
     files ??= conversation.filesNamedIn(hint);
-    const excused = excusedRules(call, allowances);
-    const examined = examine(call, input, conversation, files, rules, excused);
+    const examined = examine(call, input, conversation, files, rules, allowances);
     const findings = policies.length > 0 ? applyPolicies(examined.findings, policies, rules, input) : examined.findings;
-    yield { ...examined, findings, call, start, excused };
+    yield { ...examined, findings, call, start };
   }
 }
 

@@ -52,12 +52,17 @@ function record(value: unknown): Record<string, unknown> {
 }
 
 /** Also letters, but none of those that Windows turns into a quote, a bar or a grave accent when it changes the code page. */
-const INTERPRETED = /(?:(?![\w .,:/\p{Lu}\p{Ll}\p{Lo}-])[^]|[\u01c0-\u01c3])+/gu;
+const INTERPRETED = /(?:[^\w .,:/\p{Lu}\p{Ll}\p{Lo}-]|[\u01c0-\u01c3])+/gu;
 
 /**
  * One line that means the same to sh, cmd and PowerShell, whatever their rules of quoting: what the model wrote (a tool's name)
  * may stand in the notice.
  */
 function harmless(notice: string): string {
-  return notice.slice(0, MAX_NOTICE).replace(INTERPRETED, ' ').replace(/ +/g, ' ').replace(/ (?=[:,.])/g, '').trim();
+  return notice
+    .slice(0, MAX_NOTICE)
+    .replace(INTERPRETED, ' ')
+    .replace(/ +/g, ' ')
+    .replace(/ (?=[:,.])/g, '')
+    .trim();
 }

@@ -2,14 +2,23 @@
  * Files whose text the model wrote itself, by path, and the links it made. A file written as `/app/tools/a.py` is found
  * as `tools/a.py` and the other way round, because the guard often does not know the working directory.
  */
+import type { Write } from './file-access.js';
 import { normalizePath } from './shell-scope.js';
 
 const MAX_FILES = 500;
 const MAX_LINKS = 50;
 
+interface Text {
+  text: string;
+  /** Where more than this text may be in the file: the conversation up to the call that changed it. */
+  since: string | null;
+  by: ModelFiles;
+}
+
 export class ModelFiles {
-  readonly #texts: Map<string, string>;
+  readonly #texts: Map<string, Text>;
   readonly #links: Map<string, string>;
+  readonly #followed = new Map<string, string>();
 
   constructor(from: ModelFiles | null = null) {
     this.#texts = new Map(from === null ? [] : from.#texts);
@@ -21,15 +30,44 @@ export class ModelFiles {
     return this.#links;
   }
 
-  set(path: string, text: string): void {
-    if (this.#texts.size < MAX_FILES || this.#texts.has(path)) this.#texts.set(path, text);
+  /** What a reading of a call rests on beside the call: earlier texts that it looked up, by path, and links that it took. */
+  get followed(): ReadonlyMap<string, string> {
+    return this.#followed;
+  }
+
+  set(path: string, text: string, since: string | null = null): void {
+    if (this.#texts.size < MAX_FILES || this.#texts.has(path)) this.#texts.set(path, { text, since, by: this });
+  }
+
+  /** A write by the call that is being read. */
+  write({ path, content, effect }: Write): void {
+    if (effect === undefined) this.get(path);
+    if (content !== null) this.set(path, content);
+  }
+
+  /** The writes of an earlier call, and the conversation up to it. `exact`: their texts rest on nothing but that call. */
+  record(writes: readonly Write[], since: string, exact: boolean): void {
+    for (const { path, content, effect } of writes) {
+      if (effect === 'kept') continue;
+      // A folder that is not known may make two names those of one file.
+      const name = path.slice(path.lastIndexOf('/') + 1);
+      for (const [known, text] of this.#texts)
+        if (known.endsWith(name) && `/${known}`.endsWith(`/${name}`)) this.#texts.set(known, { ...text, since });
+      if (content !== null) this.set(path, content, effect === 'whole' && exact ? null : since);
+    }
   }
 
   /** The text last written to `path`; a relative and an absolute path agree when one ends in the other. */
   get(path: string): string | undefined {
+    const found = this.#find(path);
+    if (found && found.by !== this) this.#followed.set(path, `${found.since ?? ''}\n${found.text}`);
+    return found?.text;
+  }
+
+  #find(path: string): Text | undefined {
     const exact = this.#texts.get(path);
     if (exact !== undefined || path === '' || this.#texts.size === 0) return exact;
-    let found: string | undefined;
+    let found: Text | undefined;
     for (const [known, text] of this.#texts)
       if (path.startsWith('/') !== known.startsWith('/') && (known.endsWith(`/${path}`) || path.endsWith(`/${known}`)))
         found = text;
@@ -45,10 +83,11 @@ export class ModelFiles {
     let at = path;
     for (let hops = 0; hops < 8; hops++) {
       const link = [...this.#links].find(([name]) => at === name || at.startsWith(`${name}/`));
-      if (!link) return at;
+      if (!link) break;
       const rest = at.slice(link[0].length);
       at = normalizePath(link[1] + rest, link[0].slice(0, Math.max(0, link[0].lastIndexOf('/'))));
     }
+    if (at !== path) this.#followed.set(`${path} ->`, at);
     return at;
   }
 }

@@ -6,7 +6,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from 'node:path';
 import { z } from 'zod';
 import { makeFolder } from '../services/paths.js';
-import type { RuleTest } from './allowances.js';
+import type { RuleTest } from './was-wrong.js';
 
 const FOLDER = 'guard-tests';
 /** Ids are ours; whatever else stood in one would not become part of a path. */

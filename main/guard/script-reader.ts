@@ -59,10 +59,9 @@ export class ScriptReader {
     const access = fileAccess(command, files);
     surface.reads.push(...access.reads);
     surface.writes.push(...access.writes);
-    for (const { path, content } of access.writes) {
-      if (content === null) continue;
-      surface.payloads.push(content);
-      files.set(path, content);
+    for (const write of access.writes) {
+      if (write.content !== null) surface.payloads.push(write.content);
+      files.write(write);
     }
     const nested = nestedScripts(command, files);
     this.budget.characters -= nested.cost;

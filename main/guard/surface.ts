@@ -29,6 +29,8 @@ export interface Surface {
   hosts: string[];
   /** Links it makes: name and where it leads. */
   links: [string, string][];
+  /** What the reading rests on beside the call: see `ModelFiles.followed`. */
+  followed: ReadonlyMap<string, string>;
   /** True when a limit cut the reading short. */
   cut: boolean;
 }
@@ -41,6 +43,8 @@ const PAYLOAD_KEYS =
 const IGNORED_KEYS =
   /^(?:old_?string|old_?text|old_?str|description|prompt|pattern|status|priority|id|title|include|mode)$/i;
 const PATH_KEYS = /^(?:path|file_?path|file|filename|paths|target|destination|notebook_path)$/i;
+const WHOLE_KEYS = /^(?:content|contents|file_?text|path|file_?path|file|filename)$/i;
+const IDLE_KEYS = /^(?:description|explanation|title|id)$/i;
 const WRITE_TOOL = /write|edit|patch|create|replace|insert|save/i;
 
 export function readCall(name: string, args: Record<string, unknown>, files: ModelFiles = new ModelFiles()): Surface {
@@ -56,6 +60,7 @@ export function readCall(name: string, args: Record<string, unknown>, files: Mod
     others: [],
     hosts: [],
     links: [],
+    followed: new Map(),
     cut: false,
   };
   const budget: Budget = { commands: 4000, characters: MAX_TEXT };
@@ -75,7 +80,7 @@ export function readCall(name: string, args: Record<string, unknown>, files: Mod
         surface.writes.push({ path: own.resolve(normalizePath(path, cwd)), content: null });
     } else if (PATH_KEYS.test(key)) {
       const path = own.resolve(normalizePath(value.slice(0, 4096), cwd));
-      if (writing) surface.writes.push({ path, content: textOf(leaves) });
+      if (writing) surface.writes.push(writeOf(path, leaves));
       else surface.reads.push(path);
       if (/^[a-z]{2,8}:\/\//i.test(value)) surface.urls.push(value);
     } else if (IGNORED_KEYS.test(key) || (key === 'content' && !writing)) continue;
@@ -91,6 +96,7 @@ export function readCall(name: string, args: Record<string, unknown>, files: Mod
   surface.reads = surface.reads.map(expandRootGlob);
   surface.writes = surface.writes.map((write) => ({ ...write, path: expandRootGlob(write.path) }));
   surface.links = [...own.links];
+  surface.followed = own.followed;
   surface.cut = budget.characters < 0 || budget.commands <= 0;
   return surface;
 }
@@ -113,9 +119,15 @@ function expandRootGlob(path: string): string {
   }
 }
 
-function textOf(leaves: [string, string][]): string | null {
-  const found = leaves.find(([key]) => PAYLOAD_KEYS.test(key));
-  return found ? found[1].slice(0, MAX_TEXT) : null;
+/** A tool that is given the text alone puts it in place of what was there; one that is given more changes a part. */
+function writeOf(path: string, leaves: [string, string][]): Write {
+  const texts = leaves.filter(([key]) => PAYLOAD_KEYS.test(key));
+  const content = texts[0]?.[1] ?? null;
+  const whole =
+    texts.length === 1 &&
+    content!.length <= MAX_TEXT &&
+    leaves.every(([key]) => WHOLE_KEYS.test(key) || IDLE_KEYS.test(key));
+  return { path, content: content?.slice(0, MAX_TEXT) ?? null, ...(whole && { effect: 'whole' }) };
 }
 
 /** Strings inside `value` with the nearest key; bounded in depth and number. */

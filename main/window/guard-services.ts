@@ -11,8 +11,8 @@ import {
   MAX_CALL_TEXT,
 } from '../../contract/guard-calls.js';
 import { AllowanceStore, type StoredAllowance } from '../guard/allowance-store.js';
-import { callKey, canBeAllowed } from '../guard/allowances.js';
-import { answerWrong, revokeAllowance } from '../guard/answer-wrong.js';
+import { canBeAllowed } from '../guard/allowances.js';
+import { answerWrong, isAllowed, revokeAllowance } from '../guard/answer-wrong.js';
 import { addPlugin, pluginState, removePlugin } from '../guard/installed-plugins.js';
 import { changeGuardSettings, guardSettings } from '../guard/settings.js';
 import { foundRules, type LogEntry, verdictLog } from '../guard/verdict-log.js';
@@ -27,9 +27,16 @@ export function guardServices(store: Store): Pick<WindowServices, keyof typeof G
   return {
     'guard.log'({ offset, ...filter }) {
       const found = verdictLog(store, filter, GUARD_PAGE + 1, offset);
-      const allowed = new Set(allowances.list().map(({ rule, call }) => `${rule} ${call}`));
+      const allowed = allowances.list();
       return {
-        entries: found.slice(0, GUARD_PAGE).map((entry) => entryView(entry, allowed)),
+        entries: found
+          .slice(0, GUARD_PAGE)
+          .map((entry) =>
+            entryView(
+              entry,
+              ({ verdict, call }) => call !== undefined && isAllowed(store, messages, verdict, call, allowed),
+            ),
+          ),
         more: found.length > GUARD_PAGE,
       };
     },
@@ -57,9 +64,9 @@ export function guardServices(store: Store): Pick<WindowServices, keyof typeof G
 const defined = (change: Partial<GuardSettings>): Partial<GuardSettings> =>
   Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
 
-function entryView({ verdict, call, session }: LogEntry, allowed: ReadonlySet<string>): GuardEntry {
+function entryView(entry: LogEntry, allowed: (entry: LogEntry) => boolean): GuardEntry {
+  const { verdict, call, session } = entry;
   const { title, harness, origin } = session;
-  const answered = call !== undefined && allowed.has(`${verdict.rule} ${callKey(call)}`);
   return {
     verdict,
     call: call
@@ -70,7 +77,7 @@ function entryView({ verdict, call, session }: LogEntry, allowed: ReadonlySet<st
         }
       : null,
     session: { title, harness, origin },
-    wrong: answered ? 'yes' : call && canBeAllowed(verdict.rule) ? 'no' : 'impossible',
+    wrong: allowed(entry) ? 'yes' : call && canBeAllowed(verdict.rule) ? 'no' : 'impossible',
   };
 }
 

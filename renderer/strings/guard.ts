@@ -32,7 +32,7 @@ export const guardStrings = {
   wrongText: (rule: string, tool: string) =>
     `From now on the rule ${rule} lets exactly this call of ${tool} pass, whichever of your agents makes it:`,
   wrongLimits:
-    'Other blanks or another description make no difference; any other text is another call. All other rules still look at it. Rollouts are judged without it.',
+    'Other blanks or another description make no difference; any other text is another call, and so is this one once a script or a build file that the agent wrote and that it runs has changed. About a host, only the named one passes. All other rules still look at it. Rollouts are judged without it.',
   wrongTest:
     'The conversation up to this call is kept as a test of the rule, in a file that only you can read. It goes with its session.',
   wrongNow: 'Let it pass',
