@@ -5,6 +5,7 @@ import { basename, resolve } from 'node:path';
 import { TackroomError } from '../../contract/errors.js';
 import { type GuardPlugin, type GuardSettings, MAX_PLUGINS } from '../../contract/guard.js';
 import type { Store } from '../store/store.js';
+import { inTime } from './in-time.js';
 import { type Plugin, pluginFrom, readPlugin, stopPlugins } from './plugins.js';
 import { changeGuardSettings } from './settings.js';
 
@@ -71,9 +72,16 @@ interface Loaded {
   plugin: Plugin;
 }
 
+/** For looking at a file and reading it: a network folder may not answer for minutes. */
+const READ_MS = 2000;
+
 export class InstalledPlugins {
+  /** One for each file, however often it is asked for. */
+  readonly #reading = new Map<string, Promise<Loaded>>();
   #loaded = new Map<string, Loaded>();
   #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly readMs = READ_MS) {}
 
   /** In the order of `entries`. Never rejects: what cannot run stands as unusable. */
   load(entries: readonly GuardPlugin[]): Promise<Plugin[]> {
@@ -83,6 +91,21 @@ export class InstalledPlugins {
     return result;
   }
 
+  #read(entry: GuardPlugin): Promise<Loaded> {
+    const { path, sha256 } = entry;
+    const key = `${sha256} ${path}`;
+    const pending = this.#reading.get(key);
+    if (pending) return pending;
+    const read = async (): Promise<Loaded> => {
+      const stamp = await stampOf(path);
+      const known = this.#loaded.get(path);
+      return known?.sha256 === sha256 && known.stamp === stamp ? known : { sha256, stamp, plugin: await open(entry) };
+    };
+    const reading = read().finally(() => this.#reading.delete(key));
+    this.#reading.set(key, reading);
+    return reading;
+  }
+
   stop(): void {
     stopPlugins([...this.#loaded.values()].map(({ plugin }) => plugin));
     this.#loaded.clear();
@@ -90,17 +113,21 @@ export class InstalledPlugins {
 
   async #load(entries: readonly GuardPlugin[]): Promise<Plugin[]> {
     const next = new Map<string, Loaded>();
-    for (const entry of entries) {
-      const stamp = await stampOf(entry.path);
-      const known = this.#loaded.get(entry.path);
-      const same = known?.sha256 === entry.sha256 && known.stamp === stamp;
-      next.set(entry.path, same ? known : { sha256: entry.sha256, stamp, plugin: await open(entry) });
-    }
+    const loaded = await Promise.all(entries.map((entry) => inTime(this.#read(entry), this.readMs, () => late(entry))));
+    for (const [at, { path }] of entries.entries()) next.set(path, loaded[at]!);
     const kept = new Set([...next.values()].map(({ plugin }) => plugin));
     stopPlugins([...this.#loaded.values()].flatMap(({ plugin }) => (kept.has(plugin) ? [] : [plugin])));
     this.#loaded = next;
     return [...next.values()].map(({ plugin }) => plugin);
   }
+}
+
+function late({ path, sha256 }: GuardPlugin): Loaded {
+  return {
+    sha256,
+    stamp: 'late',
+    plugin: { kind: 'unusable', name: basename(path), reason: 'cannot be read in time' },
+  };
 }
 
 async function open({ path, sha256 }: GuardPlugin): Promise<Plugin> {

@@ -1,5 +1,6 @@
 /** Plugins of the guard: JSON rules, JSON policies, and JavaScript or TypeScript modules, which run apart. They only add findings. */
-import { readFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { TackroomError } from '../../contract/errors.js';
@@ -18,6 +19,7 @@ export type Plugin =
   /** It should look at calls and cannot: `reason` says why, in a line. */
   | { kind: 'unusable'; name: string; reason: string };
 
+/** Bytes. */
 const MAX_SOURCE = 1024 * 1024;
 
 /** Errors: those of `readPlugin` and `pluginFrom`. */
@@ -25,16 +27,36 @@ export async function loadPlugin(path: string, limits: PluginLimits = PLUGIN_LIM
   return pluginFrom(path, await readPlugin(path), limits);
 }
 
-/** The text of a plugin. Errors: NOT_FOUND, BAD_ARGUMENT (too large). */
+/** The text of a plugin; pipes are not waited for. Errors: NOT_FOUND, BAD_ARGUMENT (no ordinary file, too large). */
 export async function readPlugin(path: string): Promise<string> {
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+  const unreadable = (cause: unknown): never => {
     throw new TackroomError('NOT_FOUND', `The plugin ${path} cannot be read.`, 'Name a .json, .mjs, .js or .ts file.', {
       cause,
     });
-  });
-  if (text.length > MAX_SOURCE)
-    throw new TackroomError('BAD_ARGUMENT', `The plugin ${path} is larger than a megabyte.`, 'Make it smaller.');
-  return text;
+  };
+  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(unreadable);
+  try {
+    if (!(await file.stat()).isFile())
+      throw new TackroomError('BAD_ARGUMENT', `The plugin ${path} is no ordinary file.`, 'Name the file itself.');
+    const bytes = await readHead(file, MAX_SOURCE + 1).catch(unreadable);
+    if (bytes.length > MAX_SOURCE)
+      throw new TackroomError('BAD_ARGUMENT', `The plugin ${path} is larger than a megabyte.`, 'Make it smaller.');
+    return bytes.toString('utf8');
+  } finally {
+    await file.close();
+  }
+}
+
+/** At most `limit` bytes: what a file says its size is does not count. */
+async function readHead(file: FileHandle, limit: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(limit);
+  let at = 0;
+  while (at < limit) {
+    const { bytesRead } = await file.read(buffer, at, limit - at, at);
+    if (bytesRead === 0) break;
+    at += bytesRead;
+  }
+  return buffer.subarray(0, at);
 }
 
 /** Errors: BAD_ARGUMENT (not a plugin, a mistake in JSON), UNSUPPORTED (TypeScript under an older Node). */
