@@ -128,7 +128,7 @@ export function nestedScripts(command: Command, files: ModelFiles): Nested {
       text &&
         [
           ...args.filter((arg) => /^\w+=/.test(arg)).map((arg) => quoted([arg]).slice(1, -1)),
-          recipes(text, targets),
+          recipes(text, targets, files),
         ].join('\n'),
     );
   } else if (program === 'just') push(nested.shell, implicit(program, command.cwd)?.replace(/^\s*@/gm, ''));
