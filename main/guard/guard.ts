@@ -9,16 +9,13 @@ import { decide } from './decide.js';
 import { type Examined, examine } from './examine.js';
 import { parseObject } from './json-object.js';
 import type { ModelFiles } from './model-files.js';
-import { applyPolicies } from './policy-findings.js';
 import { builtInRules, type Rule } from './rules.js';
-import type { Policy } from './scan/policy.js';
 import { readCall } from './surface.js';
 import type { CallVerdict, Finding, GuardInput, SampledCall } from './types.js';
 
 export interface GuardOptions {
   /** Instead of the built-in ones. */
   rules?: readonly Rule[];
-  policies?: readonly Policy[];
   /** What the user answered "this was wrong" to. */
   allowances?: readonly Allowance[];
 }
@@ -38,10 +35,10 @@ export interface ExaminedCall extends Examined {
   start: number;
 }
 
-/** Every call after stages 1 and 2, policies and allowances applied, before it is decided. */
+/** Every call after stages 1 and 2, allowances applied, before it is decided. */
 export function* examineCalls(
   input: GuardInput,
-  { rules = builtInRules(), policies = [], allowances = [] }: GuardOptions,
+  { rules = builtInRules(), allowances = [] }: GuardOptions,
 ): Generator<ExaminedCall> {
   const conversation = new Conversation(input.request);
   let hint = '';
@@ -51,8 +48,7 @@ export function* examineCalls(
     const start = performance.now();
     files ??= conversation.filesNamedIn(hint);
     const examined = examine(call, input, conversation, files, rules, allowances);
-    const findings = policies.length > 0 ? applyPolicies(examined.findings, policies, rules, input) : examined.findings;
-    yield { ...examined, findings, call, start };
+    yield { ...examined, call, start };
   }
 }
 

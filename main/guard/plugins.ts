@@ -6,14 +6,14 @@ import { z } from 'zod';
 import { TackroomError } from '../../contract/errors.js';
 import { parseObject } from './json-object.js';
 import { PLUGIN_LIMITS, type PluginLimits, PluginProcess } from './plugin-process.js';
-import { parseRules, type Rule } from './rules.js';
+import { parseRuleSpecs, type RuleSpec, ruleChannels, VerdictChange } from './rules.js';
+import { moduleOfRules } from './rules-module.js';
 import { type Policy, parsePolicy } from './scan/policy.js';
 import { stripTypes } from './strip-types.js';
 import type { Surface } from './surface.js';
 import { type Finding, type GuardInput, SEVERITIES } from './types.js';
 
 export type Plugin =
-  | { kind: 'rules'; name: string; rules: Rule[] }
   | { kind: 'policy'; name: string; policy: Policy }
   | { kind: 'module'; name: string; module: PluginModule }
   /** It should look at calls and cannot: `reason` says why, in a line. */
@@ -64,7 +64,11 @@ export function pluginFrom(path: string, text: string, limits: PluginLimits = PL
   const name = basename(path);
   if (path.endsWith('.json'))
     return parseObject(text)?.version === 1
-      ? { kind: 'rules', name, rules: parseRules(text, name) }
+      ? {
+          kind: 'module',
+          name,
+          module: new PluginModule(name, moduleOfRules(ruleSpecs(text, name)), limits, ruleChannels),
+        }
       : { kind: 'policy', name, policy: parsePolicy(text, name) };
   if (!/\.[mc]?[jt]s$/.test(path))
     throw new TackroomError('BAD_ARGUMENT', `${path} is no plugin.`, 'Name a .json, .mjs, .js or .ts file.');
@@ -75,21 +79,34 @@ export function pluginFrom(path: string, text: string, limits: PluginLimits = PL
   };
 }
 
+function ruleSpecs(text: string, name: string): RuleSpec[] {
+  const specs = parseRuleSpecs(text, name);
+  if (specs.length > 0 && specs.length <= MAX_RULES) return specs;
+  throw new TackroomError(
+    'BAD_ARGUMENT',
+    `The guard rules in ${name} are ${specs.length}.`,
+    `A plugin holds one to ${MAX_RULES} rules: take several files.`,
+  );
+}
+
 /** Ends the processes of modules. */
 export function stopPlugins(plugins: Iterable<Plugin>): void {
   for (const plugin of plugins) if (plugin.kind === 'module') plugin.module.stop();
 }
 
+/** As in resources/guard/plugin-host.mjs. */
+const MAX_RULES = 200;
 const Described = z
   .array(
     z.object({
       id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$/),
       severity: z.enum(SEVERITIES).default('info'),
       title: z.string().max(200).optional(),
+      verdict: VerdictChange.optional(),
     }),
   )
   .min(1)
-  .max(200);
+  .max(MAX_RULES);
 export type PluginRule = z.infer<typeof Described>[number];
 const Looked = z.array(
   z.union([
@@ -119,6 +136,7 @@ export class PluginModule {
     readonly name: string,
     source: string,
     limits: PluginLimits,
+    private readonly channels: (surface: Surface) => Record<string, string[]> = channelsOf,
   ) {
     this.#process = new PluginProcess(source, limits);
   }
@@ -137,7 +155,7 @@ export class PluginModule {
   ): Promise<PluginAnswer> {
     const rules = await this.rules();
     if (rules === null) return { hits: [], failed: true };
-    const call = { name, text: channelsOf(surface) };
+    const call = { name, text: this.channels(surface) };
     const { profile, harness, task } = context;
     const answer = read(
       Looked,
@@ -158,21 +176,33 @@ export class PluginModule {
   }
 }
 
-/** Findings of a module on one call. A module that fails is itself a finding. */
+export interface ModuleFindings {
+  /** Of its rules that gave an answer, also where they found nothing. */
+  ids: string[];
+  findings: Finding[];
+  /** A module that fails is itself a finding. */
+  failures: Finding[];
+}
+
+/** What a module says of one call. */
 export async function moduleFindings(
   module: PluginModule,
   name: string,
   surface: Surface,
   input: GuardInput,
-): Promise<Finding[]> {
+): Promise<ModuleFindings> {
   const { hits, failed } = await module.look(name, surface, input);
-  const findings: Finding[] = hits.map(({ rule, reason }) => ({
-    rule: rule.id,
-    severity: rule.severity,
-    reason: printable(reason || rule.title || 'a plugin found it'),
-  }));
-  if (failed) findings.push(pluginFailed(module.name, 'gave no answer'));
-  return findings;
+  return {
+    // What a module that failed did not find is unknown.
+    ids: failed ? [] : ((await module.rules()) ?? []).map(({ id }) => id),
+    findings: hits.map(({ rule, reason }) => ({
+      rule: rule.id,
+      severity: rule.severity,
+      reason: printable(reason || rule.title || 'a plugin found it'),
+      ...(rule.verdict && { verdict: rule.verdict }),
+    })),
+    failures: failed ? [pluginFailed(module.name, 'gave no answer')] : [],
+  };
 }
 
 /** The call becomes suspicious: nobody knows what the plugin would have said. */

@@ -1,5 +1,4 @@
 /** JSON policies over the findings of one call: what was not found counts as "no", what no rule could find as unknown. */
-import type { Rule } from './rules.js';
 import { holds, type Policy } from './scan/policy.js';
 import type { Finding, GuardInput } from './types.js';
 
@@ -7,11 +6,11 @@ import type { Finding, GuardInput } from './types.js';
 export function applyPolicies(
   findings: readonly Finding[],
   policies: readonly Policy[],
-  rules: readonly Rule[],
+  ids: Iterable<string>,
   { task }: GuardInput,
 ): Finding[] {
   let current = [...findings];
-  const known = new Set(rules.map(({ id }) => id));
+  const known = new Set(ids);
   const applies = (tasks: string[] | undefined): boolean =>
     tasks === undefined || (task !== undefined && tasks.includes(task));
   const status = (id: string) =>

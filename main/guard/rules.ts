@@ -19,6 +19,7 @@ export interface Rule {
 
 const Channel = z.enum(['command', 'code', 'read', 'write', 'payload', 'url', 'query']);
 const Verdict = z.enum(['allow', 'suspicious', 'block']);
+export const VerdictChange = z.object({ training: Verdict.optional(), desktop: Verdict.optional() });
 const RuleFile = z.object({
   version: z.literal(1),
   rules: z.array(
@@ -29,7 +30,7 @@ const RuleFile = z.object({
       /** Looks only under this profile. */
       only: z.enum(['training', 'desktop']).optional(),
       /** Verdict that replaces what the severity says. */
-      verdict: z.object({ training: Verdict.optional(), desktop: Verdict.optional() }).optional(),
+      verdict: VerdictChange.optional(),
       /** Any of these; `{task}` stands for the task's name. */
       match: z.array(z.object({ on: z.array(Channel).min(1), pattern: z.string().max(2000) })).min(1),
     }),
@@ -38,14 +39,19 @@ const RuleFile = z.object({
 export type RuleSpec = z.infer<typeof RuleFile>['rules'][number];
 
 /** Longer texts are read in front only; the surface is capped before. */
-const MAX_SUBJECT = 200_000;
+export const MAX_SUBJECT = 200_000;
 
 /** Rules of a JSON text. Errors: BAD_ARGUMENT with the place of the first mistake. */
 export function parseRules(text: string, name: string): Rule[] {
-  let parsed: z.infer<typeof RuleFile>;
+  return parseRuleSpecs(text, name).map(compile);
+}
+
+/** The same, as they are written, with expressions that can be compiled. */
+export function parseRuleSpecs(text: string, name: string): RuleSpec[] {
   try {
-    parsed = RuleFile.parse(JSON.parse(text));
-    return parsed.rules.map(compile);
+    const { rules } = RuleFile.parse(JSON.parse(text));
+    rules.forEach(compile);
+    return rules;
   } catch (cause) {
     const detail =
       cause instanceof z.ZodError ? `${cause.issues[0]?.path.join('.')}: ${cause.issues[0]?.message}` : String(cause);
@@ -102,6 +108,11 @@ function compile(spec: RuleSpec): Rule {
 
 function escapeRegExp(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+/** Every channel that a rule file can name. */
+export function ruleChannels(surface: Surface): Record<string, string[]> {
+  return Object.fromEntries(Channel.options.map((channel) => [channel, textsOf(surface, channel)]));
 }
 
 function textsOf(surface: Surface, channel: z.infer<typeof Channel>): string[] {

@@ -13,7 +13,7 @@ import * as plugin from 'plugin';
 const { parse, stringify } = JSON;
 const given = typeof plugin.rules === 'function' ? plugin.rules() : (plugin.rules ?? plugin.default);
 const rules = Array.isArray(given) ? given.slice(0, ${MAX_RULES}) : [];
-globalThis.describe = () => stringify(rules.map(({ id, severity, title }) => ({ id, severity, title })));
+globalThis.describe = () => stringify(rules.map(({ id, severity, title, verdict }) => ({ id, severity, title, verdict })));
 const hit = (rule, call, context) => {
   if (typeof rule.find === 'function') {
     const found = rule.find(call, context);

@@ -1,6 +1,5 @@
 /** Plugins over a whole trace: each call is shown to them as the live guard shows it. */
 import type { Plugin } from '../plugins.js';
-import type { Rule } from '../rules.js';
 import type { GuardInput } from '../types.js';
 import { callPlace, type Detection, detection, type Evidence } from './detection.js';
 import type { ExtraCheck } from './evaluate.js';
@@ -12,7 +11,6 @@ export async function pluginChecks(plugins: readonly Plugin[], trace: Trace): Pr
   const out: ExtraCheck[] = [];
   for (const plugin of plugins) {
     if (plugin.kind === 'policy') out.push(...policyChecks(plugin.policy));
-    else if (plugin.kind === 'rules') out.push(...plugin.rules.map((rule) => ruleCheck(rule, trace)));
     else if (plugin.kind === 'module') out.push(...(await moduleChecks(plugin, trace)));
   }
   return out;
@@ -30,21 +28,6 @@ function inputOf(trace: Trace): GuardInput {
 
 function check(id: string, severity: ExtraCheck['spec']['severity'], title: string, found: Detection): ExtraCheck {
   return { spec: { id, severity, title, kind: 'detector' }, detect: () => found };
-}
-
-function ruleCheck(rule: Rule, trace: Trace): ExtraCheck {
-  const input = inputOf(trace);
-  const hits = trace.calls.flatMap((call) => {
-    const finding = rule.find(call.surface, input);
-    return finding ? [{ finding, place: callPlace(call) }] : [];
-  });
-  const [first] = hits;
-  return check(
-    rule.id,
-    first?.finding.severity ?? 'info',
-    first?.finding.reason ?? rule.id,
-    detection(hits.map(({ place }) => place)),
-  );
 }
 
 async function moduleChecks(
