@@ -41,11 +41,14 @@ export class Conversation {
   /** Takes in what a call of the new answer writes. */
   follow(call: SampledCall, surface: Surface, files: ModelFiles): void {
     this.#calls.push({ name: call.name, text: call.arguments });
-    if (surface.writes.length > 0) this.#record(surface, files, this.#calls.length);
+    this.#record(surface, files, this.#calls.length);
   }
 
   #record(surface: Surface, files: ModelFiles, calls: number): void {
-    files.record(surface.writes, this.#upTo(calls), surface.followed.size === 0);
+    // Source text can write whatever file it names.
+    const named = surface.code.flatMap((text) => text.slice(0, MAX_HISTORY_TEXT).match(FILE_NAME) ?? []);
+    const writes = [...surface.writes, ...[...new Set(named)].map((path) => ({ path, content: null }))];
+    if (writes.length > 0) files.record(writes, this.#upTo(calls), surface.followed.size === 0);
   }
 
   /** The hash of the first `count` calls; asked for in rising order. */
@@ -98,7 +101,7 @@ export class Conversation {
       const args = wanted ? parseObject(text) : null;
       if (!args) continue;
       const surface = readCall(name, args, files);
-      if (surface.writes.length > 0) this.#record(surface, files, first + at + 1);
+      this.#record(surface, files, first + at + 1);
       for (const [path, target] of surface.links) files.link(path, target);
     }
     return files;

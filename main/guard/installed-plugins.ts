@@ -81,7 +81,10 @@ export class InstalledPlugins {
   #loaded = new Map<string, Loaded>();
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly readMs = READ_MS) {}
+  constructor(
+    private readonly readMs = READ_MS,
+    private readonly readText = readPlugin,
+  ) {}
 
   /** In the order of `entries`. Never rejects: what cannot run stands as unusable. */
   load(entries: readonly GuardPlugin[]): Promise<Plugin[]> {
@@ -99,7 +102,9 @@ export class InstalledPlugins {
     const read = async (): Promise<Loaded> => {
       const stamp = await stampOf(path);
       const known = this.#loaded.get(path);
-      return known?.sha256 === sha256 && known.stamp === stamp ? known : { sha256, stamp, plugin: await open(entry) };
+      return known?.sha256 === sha256 && known.stamp === stamp
+        ? known
+        : { sha256, stamp, plugin: await open(entry, this.readText) };
     };
     const reading = read().finally(() => this.#reading.delete(key));
     this.#reading.set(key, reading);
@@ -130,10 +135,10 @@ function late({ path, sha256 }: GuardPlugin): Loaded {
   };
 }
 
-async function open({ path, sha256 }: GuardPlugin): Promise<Plugin> {
+async function open({ path, sha256 }: GuardPlugin, readText: typeof readPlugin): Promise<Plugin> {
   const name = basename(path);
   try {
-    const text = await readPlugin(path);
+    const text = await readText(path);
     if (hashOf(text) === sha256) return pluginFrom(path, text);
     return { kind: 'unusable', name, reason: 'changed since it was added, and was not run' };
   } catch {

@@ -8,6 +8,8 @@ import { normalizePath } from './shell-scope.js';
 const MAX_FILES = 500;
 const MAX_LINKS = 50;
 
+const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
 interface Text {
   text: string;
   /** Where more than this text may be in the file: the conversation up to the call that changed it. */
@@ -47,13 +49,18 @@ export class ModelFiles {
 
   /** The writes of an earlier call, and the conversation up to it. `exact`: their texts rest on nothing but that call. */
   record(writes: readonly Write[], since: string, exact: boolean): void {
+    const names = new Map<string, string[]>();
+    for (const known of this.#texts.keys()) names.set(nameOf(known), [...(names.get(nameOf(known)) ?? []), known]);
     for (const { path, content, effect } of writes) {
       if (effect === 'kept') continue;
       // A folder that is not known may make two names those of one file.
-      const name = path.slice(path.lastIndexOf('/') + 1);
-      for (const [known, text] of this.#texts)
-        if (known.endsWith(name) && `/${known}`.endsWith(`/${name}`)) this.#texts.set(known, { ...text, since });
-      if (content !== null) this.set(path, content, effect === 'whole' && exact ? null : since);
+      for (const known of names.get(nameOf(path)) ?? []) this.#texts.set(known, { ...this.#texts.get(known)!, since });
+      if (content === null) continue;
+      this.set(path, content, effect === 'whole' && exact ? null : since);
+      names.set(
+        nameOf(path),
+        [...new Set([...(names.get(nameOf(path)) ?? []), path])].filter((one) => this.#texts.has(one)),
+      );
     }
   }
 

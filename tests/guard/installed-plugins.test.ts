@@ -50,13 +50,22 @@ test.skipIf(process.platform === 'win32')(
   10_000,
 );
 
-test('a file that is not read in time is left out, and a later check is answered', async () => {
-  const slow = entry('slow.json');
-  writeFileSync(slow.path, RULES);
-  const installed = new InstalledPlugins(0);
+test('a file that never answers is left out; the others run, and later checks are answered', async () => {
+  const [slow, good] = [entry('slow.json'), entry('good.json')];
+  for (const { path } of [slow, good]) writeFileSync(path, RULES);
+  let reads = 0;
+  const installed = new InstalledPlugins(500, (path) => {
+    if (path !== slow.path) return readPlugin(path);
+    reads++;
+    return new Promise(() => {});
+  });
   try {
     for (let check = 0; check < 2; check++)
-      expect(await installed.load([slow])).toMatchObject([{ kind: 'unusable', reason: 'cannot be read in time' }]);
+      expect(await installed.load([slow, good])).toMatchObject([
+        { kind: 'unusable', reason: 'cannot be read in time' },
+        { name: 'good.json', kind: 'module' },
+      ]);
+    expect(reads).toBe(1);
   } finally {
     installed.stop();
   }
