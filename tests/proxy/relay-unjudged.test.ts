@@ -8,7 +8,7 @@ import { DIALECTS } from '../../main/proxy/dialects/dialect.js';
 import { MAX_STREAM_BYTES, readEvents } from '../../main/proxy/relay/receive.js';
 import { SseReader } from '../../main/proxy/relay/sse-reader.js';
 import { UPSTREAMS_SETTING } from '../../main/proxy/upstream-setting.js';
-import { BASH, type Reply, type Rig, startRig } from './support.js';
+import { BASH, http, type Reply, type Rig, startRig } from './support.js';
 
 type Json = Record<string, unknown>;
 let rig: Rig;
@@ -365,5 +365,27 @@ describe('limits of one answer', () => {
         () => undefined,
       ),
     ).rejects.toThrow('more than 512 MB');
+  });
+});
+
+describe('errors of other addresses', () => {
+  it.each([401, 302])('do not tell the key (%i)', async (status) => {
+    respond = (response) =>
+      void response
+        .writeHead(status, { 'content-type': 'application/json', 'x-asked-with': 'Bearer sk-upstream', 'x-kept': '1' })
+        .end('{"error":"no such key: sk-upstream"}');
+    const headers = { authorization: `Bearer ${rig.token}` };
+    const reply = await http({ port: rig.port }, 'GET', '/pi/v1/models', null, headers);
+    expect(reply.status).toBe(status === 302 ? 502 : status);
+    expect(JSON.stringify(reply)).not.toContain('sk-upstream');
+    if (status === 401) expect([reply.text, reply.headers['x-kept']]).toEqual(['{"error":"no such key: [key]"}', '1']);
+  });
+
+  it('are dropped where nobody can look for the key in them', async () => {
+    respond = (response) =>
+      void response.writeHead(401, { 'content-encoding': 'gzip' }).end(Buffer.from('sk-upstream, as it were packed'));
+    const headers = { authorization: `Bearer ${rig.token}` };
+    const reply = await http({ port: rig.port }, 'GET', '/pi/v1/models', null, headers);
+    expect([reply.status, reply.text.includes('packed')]).toEqual([401, false]);
   });
 });
