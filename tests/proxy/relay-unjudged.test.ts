@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MAX_WORDS } from '../../main/proxy/dialects/collected.js';
 import { DIALECTS } from '../../main/proxy/dialects/dialect.js';
+import { FAILURE_LIMIT } from '../../main/proxy/failure-breaker.js';
 import { MAX_STREAM_BYTES, readEvents } from '../../main/proxy/relay/receive.js';
 import { SseReader } from '../../main/proxy/relay/sse-reader.js';
 import { UPSTREAMS_SETTING } from '../../main/proxy/upstream-setting.js';
@@ -388,4 +389,22 @@ describe('errors of other addresses', () => {
     const reply = await http({ port: rig.port }, 'GET', '/pi/v1/models', null, headers);
     expect([reply.status, reply.text.includes('packed')]).toEqual([401, false]);
   });
+});
+
+it('a conversation that fails does not shut out another that begins with the same long instructions', async () => {
+  const messages = (text: string): Json[] => [
+    { role: 'system', content: 'Be brief. '.repeat(1000) },
+    { role: 'user', content: text },
+  ];
+  respond = (response, body) => {
+    if (body.includes('too long')) response.writeHead(400, { 'content-type': 'application/json' }).end('{}');
+    else
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ choices: [{ message: { content: 'Yes.' }, finish_reason: 'stop' }] }));
+  };
+  for (let n = 0; n < FAILURE_LIMIT; n++)
+    expect((await rig.chat({ messages: messages('too long'), max_tokens: n + 1 })).status).toBe(400);
+  expect((await rig.chat({ messages: messages('too long') })).status).toBe(403);
+  expect((await rig.chat({ messages: messages('short') })).status).toBe(200);
 });
