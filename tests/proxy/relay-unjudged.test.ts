@@ -180,6 +180,25 @@ describe('Responses', () => {
     expect(rig.store.toolCall.list().map(({ name }) => name)).toEqual(['read']);
   });
 
+  it.for<[string, Json[]]>([
+    [
+      'a piece after another item began',
+      [added(item('')), added(item('', { id: 'i2', call_id: 'c2' }), 1), delta(FINE), done(item(FINE))],
+    ],
+    ['a place that is used again', [...begin, done(item(FINE)), added(item('', { id: 'i2', call_id: 'c2' }))]],
+  ])('writes calls anew: %s', async ([, events]) => {
+    named([...events, end()]);
+    const { text } = await ask.responses();
+    const calls = [...text.matchAll(/^data: (.*)$/gm)].flatMap(([, data]) => {
+      const event = JSON.parse(data!) as { type: string; output_index: number; item: Json };
+      return event.type === 'response.output_item.done' ? [[event.output_index, event.item.call_id]] : [];
+    });
+    expect(calls).toEqual([
+      [0, 'c1'],
+      [1, 'c2'],
+    ]);
+  });
+
   it('passes what is regular byte for byte', async () => {
     const events = [...begin, done(item(FINE)), end(item(FINE))];
     named(events);

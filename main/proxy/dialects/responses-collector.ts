@@ -125,7 +125,8 @@ export class ResponsesCollector extends Collector {
     if (!done && type !== 'response.output_item.added') throw uncheckable('an item in an unknown event');
     const names = namesOf(event, item);
     if (!done) {
-      if (current) this.irregular = true;
+      // Clients that keep calls by name or place would take it for an earlier one.
+      if (current || this.#calls.some((one) => names.some((name) => one.names.includes(name)))) this.irregular = true;
       this.#current = this.#add(names, item, false);
       return;
     }
