@@ -282,7 +282,8 @@ describe('the test call', () => {
   it('tells a server behind the gateway, which refuses its key, from a stranger', async () => {
     const server = createServer((request, response) => {
       const known = request.headers.authorization === 'Bearer tok-1';
-      const status = known && request.url === '/v1/models' ? 200 : 401;
+      // A path that the gateway does not serve: past the token there is nothing.
+      const status = known && request.url === '/v1/tackroom' ? 404 : 401;
       request.resume().on('end', () => response.writeHead(status).end('{"error":{"message":"Their key is wrong."}}'));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -119,8 +119,8 @@ describe('ShortcutReader', () => {
     expect(reader.read(press('g'), 0)).toBeUndefined();
     expect(reader.read(press('s'), 300)).toBe('sessions');
     expect(reader.read(press('s'), 400)).toBe('smooth');
-    expect(reader.read(press('3', { ctrlKey: true }), 500)).toBe('runs');
-    expect(reader.read(press('3', { metaKey: true }), 500)).toBe('runs');
+    expect(reader.read(press('4', { ctrlKey: true }), 500)).toBe('runs');
+    expect(reader.read(press('4', { metaKey: true }), 500)).toBe('runs');
     expect(reader.read(press('?'), 600)).toBe('help');
   });
 
