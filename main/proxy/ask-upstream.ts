@@ -195,7 +195,7 @@ async function receive(
       const to = passing?.stream(response.headers) ?? null;
       await readEvents(response.body, DIALECTS[spoken].editor.isLast, (event) => {
         // Read first: what cannot be understood does not go on.
-        if (event.data !== null && event.data !== '[DONE]') collector.push(event.data);
+        if (event.data !== null) collector.event(event.data, event.name);
         return to?.push(event);
       });
       return to?.original ?? null;
@@ -203,7 +203,7 @@ async function receive(
     if (!type.includes('json')) throw notAnAnswer();
     const body = await readDocument(response.body as AsyncIterable<Buffer>);
     const { stream } = await asked.opening;
-    collector.push(body.toString('utf8'));
+    collector.document(body.toString('utf8'));
     return stream ? null : ((passing?.document(response.headers, body) ?? null)?.original ?? null);
   } catch (cause) {
     // Giving the rest up makes the body report an abort; the cause above is what counts.

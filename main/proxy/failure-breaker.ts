@@ -42,6 +42,22 @@ export class FailureBreaker {
     return (result, at = Date.now()) => this.#told(session, isProbe, result, at);
   }
 
+  /** Whether some session's requests are answered at once. */
+  get isOpen(): boolean {
+    return [...this.#states.values()].some(({ openUntil }) => openUntil > 0);
+  }
+
+  /** Whether some session has failed lately: else no success changes anything. */
+  get isConcerned(): boolean {
+    return this.#states.size > 0;
+  }
+
+  /** The result of a request that was let through without `admit`. */
+  tell(session: string, result: Result, now = Date.now()): void {
+    this.#sweep(now);
+    this.#told(session, false, result, now);
+  }
+
   #told(session: string, isProbe: boolean, result: Result, now: number): void {
     const known = this.#states.get(session);
     if (isProbe && known) known.probing = false;

@@ -1,6 +1,6 @@
 /**
  * Requests that are none for an answer of the model (model lists, token counts, whatever a server has beside): to the harness's
- * upstream server and back as they come. Nothing of them is recorded, and none of them can bring a tool call.
+ * upstream server and back as they come; errors without our key. Nothing of them is recorded, and none of them can bring a tool call.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
@@ -8,9 +8,8 @@ import { type Route, unknownPath } from './access.js';
 import type { Caller } from './caller.js';
 import { HttpError } from './http-error.js';
 import { readBody } from './incoming-body.js';
-import { passedHeaders } from './relay/relay.js';
 import type { ProxyServices } from './services.js';
-import { sendUpstream, type UpstreamRequest } from './upstream-http.js';
+import { headersWithout, refused, sendUpstream, type UpstreamRequest } from './upstream-http.js';
 
 const METHODS = ['GET', 'POST'] as const;
 
@@ -47,6 +46,7 @@ export async function forward(
     headers: request.headers,
   };
   const answer = await sendUpstream(asked, services.deadlines, gone.signal);
+  if (answer.statusCode >= 300) await refused(answer, caller.upstream.apiKey);
   const type = String(answer.headers['content-type'] ?? '');
   if (type.includes('event-stream')) {
     answer.body.once('error', () => undefined).destroy();
@@ -54,7 +54,7 @@ export async function forward(
   }
   const encoding = String(answer.headers['content-encoding'] ?? '');
   response.writeHead(answer.statusCode, {
-    ...passedHeaders(answer.headers),
+    ...headersWithout(answer.headers, caller.upstream.apiKey),
     // The bytes go on as they are, also from a server that compresses unasked.
     ...(encoding !== '' && { 'content-encoding': encoding }),
   });

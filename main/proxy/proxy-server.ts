@@ -1,6 +1,5 @@
 /** HTTP in front of exchanges: who asks is decided by the address that was reached. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { sha256 } from '../record/hash.js';
 import { newId } from '../store/ids.js';
 import { checkToken, NotAdmitted, type Route, routeOf } from './access.js';
 import { sendAsItComes } from './ask-upstream.js';
@@ -8,6 +7,7 @@ import { parseJsonBody } from './body.js';
 import { type Caller, userCaller } from './caller.js';
 import { checkForEngine } from './chat-request.js';
 import { sendJson } from './chat-response.js';
+import { conversationKey } from './conversation-key.js';
 import { DIALECTS, type Dialect } from './dialects/dialect.js';
 import { type Asked, Exchange } from './exchange.js';
 import { FailureBreaker, type Result } from './failure-breaker.js';
@@ -75,7 +75,7 @@ export class ProxyServer {
       if (route.endpoint === 'count' && caller.upstream === null) return await this.#count(request, response);
       if (route.endpoint !== dialect.api) return await forward(this.services, caller, route, request, response);
       const body = new IncomingBody(request);
-      const tell = caller.hint.origin === 'user' ? this.#failures.admit(await serverKey(caller, request, body)) : null;
+      const tell = caller.hint.origin === 'user' ? await this.#admitted(caller, request, dialect, body) : null;
       let result: Result = null;
       try {
         const asked = await this.#read(request, response, caller, dialect, { body, query: route.query });
@@ -92,6 +92,32 @@ export class ProxyServer {
       // Half an answer must not look like one that goes on.
       if (!response.writableEnded) response.destroy();
     }
+  }
+
+  /**
+   * Throws 403 while the breaker of this session is open. Without the id of a session its conversation has to be read, which nobody waits
+   * for while all is well. Rejects when the client hangs up.
+   */
+  async #admitted(
+    { harness, upstream }: Caller,
+    request: IncomingMessage,
+    dialect: Dialect,
+    body: IncomingBody,
+  ): Promise<(result: Result) => void> {
+    const failures = this.#failures;
+    const server = `${harness}\n${upstream?.baseUrl ?? 'engine'}`;
+    const session = harnessSessionId(request, { cacheKey: null });
+    if (session !== null) return failures.admit(`${server}\n${session}`);
+    const key = async (): Promise<string> => `${server}\n${conversationKey(await body.whole, dialect.list)}`;
+    if (failures.isOpen) return failures.admit(await key());
+    return (result) => {
+      if (result === null || (result && !failures.isConcerned)) return;
+      // A harness that hung up has no result.
+      key().then(
+        (known) => failures.tell(known, result),
+        () => undefined,
+      );
+    };
   }
 
   async #read(
@@ -164,17 +190,6 @@ export class ProxyServer {
       .writeHead(200, { 'content-type': 'application/json' })
       .end(JSON.stringify({ object: 'list', data: [model] }));
   }
-}
-
-/** Enough of a body to tell one conversation from another: it begins with what every turn repeats. */
-const HEAD_BYTES = 4096;
-
-/** One session at one server, known before the body is read. Rejects when the client hangs up. */
-async function serverKey({ harness, upstream }: Caller, request: IncomingMessage, body: IncomingBody): Promise<string> {
-  const session =
-    harnessSessionId(request, { cacheKey: null }) ??
-    sha256((await body.head).subarray(0, HEAD_BYTES).toString('latin1'));
-  return `${harness}\n${upstream?.baseUrl ?? 'engine'}\n${session}`;
 }
 
 /** The loopback port: the user's own harnesses, with the token of this install. */

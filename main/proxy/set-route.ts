@@ -1,6 +1,9 @@
 /** Changes which server answers a harness, and what the vault holds for it. */
+import { join } from 'node:path';
 import { TackroomError } from '../../contract/errors.js';
 import type { Harness } from '../../contract/records.js';
+import { sha256 } from '../record/hash.js';
+import { withLock } from '../services/process-lock.js';
 import type { Store } from '../store/store.js';
 import type { Vault } from '../vault/vault.js';
 import { checkRoute, UPSTREAMS_SETTING, type UpstreamRoute, type UpstreamSetting } from './upstream-setting.js';
@@ -8,7 +11,17 @@ import { checkRoute, UPSTREAMS_SETTING, type UpstreamRoute, type UpstreamSetting
 /** Goes into a header as it is. */
 const KEY = /^[\x21-\x7e]{1,4096}$/;
 
-const keyName = (harness: Harness): string => `upstream/${harness}`;
+const LOCK_WAIT_MS = 10_000;
+
+interface Kept {
+  store: Store;
+  vault: Vault;
+}
+
+/** With the server it is for, so that whatever ends this process in between, no other server gets it. */
+function keyName(harness: Harness, { baseUrl }: UpstreamRoute): string {
+  return `upstream/${harness}/${sha256(new URL(baseUrl).origin).slice(0, 32)}`;
+}
 
 export const routesOf = (store: Store): UpstreamSetting => (store.setting(UPSTREAMS_SETTING) ?? {}) as UpstreamSetting;
 
@@ -40,32 +53,50 @@ function keptKey(
   return { ...(apiKeyEnv !== undefined && { apiKeyEnv }), ...(apiKeyVault !== undefined && { apiKeyVault }) };
 }
 
+/** One at a time: keys that no route names are forgotten, and another process may be about to save its route. */
+const alone = <T>({ store }: Kept, work: () => Promise<T>): Promise<T> =>
+  withLock(join(store.home, 'routes.lock'), { what: 'changing a server', waitMs: LOCK_WAIT_MS }, work);
+
+/** Also those of a run that was killed before it saved its route. */
+async function forgetKeys(vault: Vault, harness: Harness, but?: string): Promise<void> {
+  const name = `upstream/${harness}`;
+  const isOurs = (kept: string): boolean => kept === name || kept.startsWith(`${name}/`);
+  for (const kept of vault.list()) if (isOurs(kept) && kept !== but) await vault.delete(kept);
+}
+
 /**
  * `key` goes into the vault; without one, and without `apiKeyEnv`, a key that was given for the same server stays. Errors:
- * BAD_ARGUMENT, those of the vault. Gateways that run must be told to look again.
+ * BAD_ARGUMENT, BUSY, those of the vault. Gateways that run must be told to look again.
  */
 export async function setRoute(
-  { store, vault }: { store: Store; vault: Vault },
+  kept: Kept,
   harness: Harness,
   asked: UpstreamRoute,
   key?: string,
 ): Promise<UpstreamRoute> {
+  const { store, vault } = kept;
   const checked = checkRoute(asked);
-  const before = routesOf(store)[harness];
   const given = key === undefined ? null : checkKey(key);
-  const name = keyName(harness);
-  if (given !== null) await vault.put(name, given);
-  const withKey =
-    given !== null ? { apiKeyVault: name } : checked.apiKeyEnv === undefined ? keptKey(before, checked) : {};
-  const route = { ...checked, ...withKey };
-  save(store, harness, route);
-  if (before?.apiKeyVault !== undefined && route.apiKeyVault === undefined) await vault.delete(before.apiKeyVault);
-  return route;
+  return alone(kept, async () => {
+    const before = routesOf(store)[harness];
+    const name = keyName(harness, checked);
+    if (given !== null) await vault.put(name, given);
+    const withKey =
+      given !== null ? { apiKeyVault: name } : checked.apiKeyEnv === undefined ? keptKey(before, checked) : {};
+    const route = { ...checked, ...withKey };
+    save(store, harness, route);
+    if (given !== null || before?.apiKeyVault !== route.apiKeyVault)
+      await forgetKeys(vault, harness, route.apiKeyVault);
+    return route;
+  });
 }
 
-/** The built-in engine answers again; the server and its key are forgotten. Errors: those of the vault. */
-export async function forgetRoute({ store, vault }: { store: Store; vault: Vault }, harness: Harness): Promise<void> {
-  const { apiKeyVault } = routesOf(store)[harness] ?? {};
-  save(store, harness, null);
-  if (apiKeyVault !== undefined) await vault.delete(apiKeyVault);
+/** The built-in engine answers again; the server and its key are forgotten. Errors: BUSY, those of the vault. */
+export function forgetRoute(kept: Kept, harness: Harness): Promise<void> {
+  const { store, vault } = kept;
+  return alone(kept, async () => {
+    const { apiKeyVault } = routesOf(store)[harness] ?? {};
+    save(store, harness, null);
+    if (apiKeyVault !== undefined) await forgetKeys(vault, harness);
+  });
 }

@@ -1,6 +1,6 @@
 /** Collects the deltas of an upstream server into one answer. Tool calls are kept back until the guard has seen them. */
 import { z } from 'zod';
-import { Collector, parseEvent, uncheckable, upstreamError } from './dialects/collected.js';
+import { Collector, notAnAnswer, parseEvent, uncheckable, upstreamError } from './dialects/collected.js';
 import type { SampledCall } from './services.js';
 
 const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_text'] as const;
@@ -8,6 +8,7 @@ const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_text'] as
 const ToolDelta = z.looseObject({
   index: z.number().int().nullish(),
   id: z.string().nullish(),
+  type: z.string().nullish(),
   function: z.looseObject({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
 });
 const Delta = z.looseObject({
@@ -39,13 +40,34 @@ const Chunk = z.looseObject({
 export class ChunkCollector extends Collector {
   readonly #calls = new Map<string, SampledCall>();
   #lastSlot = '';
+  /** Words came after the last piece of a call: some clients take the next piece for another call. */
+  #interrupted = false;
 
   get toolCalls(): SampledCall[] {
     return [...this.#calls.values()];
   }
 
-  /** Takes a chunk, or a whole completion. Throws 502 for what is neither, and for an error event. */
   push(json: string): void {
+    const choice = this.#choice(json);
+    if (choice?.message) throw uncheckable('a whole message in a stream');
+    if (choice?.delta) {
+      this.#words(choice.delta);
+      for (const call of choice.delta.tool_calls ?? []) this.#piece(call);
+    }
+    this.finish = choice?.finish_reason || this.finish;
+  }
+
+  document(json: string): void {
+    const choice = this.#choice(json);
+    if (!choice?.message) throw notAnAnswer();
+    if (choice.delta) throw uncheckable('an answer twice');
+    this.#words(choice.message);
+    // Each is a call of its own, whatever it is called.
+    for (const call of choice.message.tool_calls ?? []) this.#add(`${this.#calls.size}`, call);
+    this.finish = choice.finish_reason || this.finish;
+  }
+
+  #choice(json: string): z.infer<typeof Choice> | undefined {
     const chunk = parseEvent(Chunk, json);
     if (chunk.error)
       throw upstreamError(typeof chunk.error === 'string' ? chunk.error : (chunk.error.message ?? undefined));
@@ -57,45 +79,51 @@ export class ChunkCollector extends Collector {
     this.named(chunk.id);
     const choice = chunk.choices?.[0];
     if ((chunk.choices?.length ?? 0) > 1 || choice?.index) throw uncheckable('several answers');
-    if (choice?.delta && choice.message) throw uncheckable('an answer twice');
-    const delta = choice?.delta ?? choice?.message;
-    if (delta?.function_call != null) throw uncheckable('a call in its form of 2023');
-    if (delta) this.#delta(delta, Boolean(choice?.delta));
-    if (choice?.finish_reason) this.finish = choice.finish_reason;
+    return choice;
   }
 
-  #delta(delta: z.infer<typeof Delta>, streamed: boolean): void {
-    for (const field of REASONING_FIELDS) {
-      const text = delta[field];
-      if (!text) continue;
-      this.think(text, field);
-      break;
-    }
+  #words(delta: z.infer<typeof Delta>): void {
+    if (delta.function_call != null) throw uncheckable('a call in its form of 2023');
+    const field = REASONING_FIELDS.find((name) => delta[name]);
+    if (field) this.think(delta[field], field);
     this.say(delta.content);
-    for (const call of delta.tool_calls ?? []) {
-      this.irregular ||= streamed && call.index == null;
-      this.#call(call);
-    }
+    if (field || delta.content) this.#interrupted = true;
   }
 
   /**
    * Some servers leave out the index: then an id opens a call, and a piece without one goes on with the last. Others give every call the
-   * same: then another id with a name opens one.
+   * same: then another id with a name opens one. Only what every client reads alike is regular: calls one after the other, id and name
+   * once and at the beginning.
    */
-  #call(delta: z.infer<typeof ToolDelta>): void {
+  #piece(delta: z.infer<typeof ToolDelta>): void {
     let slot = delta.index != null ? `#${delta.index}` : delta.id ? `id ${delta.id}` : this.#lastSlot || '#0';
     if (delta.id == null && this.#lastSlot.startsWith(`${slot} `)) slot = this.#lastSlot;
-    const known = this.#calls.get(slot);
+    let known = this.#calls.get(slot);
     if (known && delta.id && delta.function?.name && known.id !== '' && known.id !== delta.id) {
       this.irregular = true;
       slot = `${slot} ${delta.id}`;
+      known = this.#calls.get(slot);
     }
+    this.irregular ||= delta.index == null || this.finish !== null;
+    if (known) {
+      const again = Boolean(delta.function?.name) || Boolean(delta.id && delta.id !== known.id);
+      this.irregular ||= again || slot !== this.#lastSlot || this.#interrupted;
+    } else this.irregular ||= !delta.function?.name;
     this.#lastSlot = slot;
+    this.#interrupted = false;
+    this.#add(slot, delta);
+  }
+
+  #add(slot: string, { id, type, function: called }: z.infer<typeof ToolDelta>): void {
+    if (type && type !== 'function') throw uncheckable(`a call of type ${type}`);
     const call = this.#calls.get(slot) ?? { id: '', name: '', arguments: '' };
+    const name = called?.name ?? '';
+    this.count(`${name}${called?.arguments ?? ''}`);
     this.#calls.set(slot, {
-      id: call.id || (delta.id ?? ''),
-      name: call.name + (delta.function?.name ?? ''),
-      arguments: call.arguments + (delta.function?.arguments ?? ''),
+      id: call.id || (id ?? ''),
+      // Some servers repeat it with every piece.
+      name: name === call.name ? name : call.name + name,
+      arguments: call.arguments + (called?.arguments ?? ''),
     });
   }
 }

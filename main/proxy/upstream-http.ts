@@ -76,7 +76,8 @@ function withoutKey(body: Buffer, key: string | null): Buffer {
   return Buffer.from(body.toString('latin1').replaceAll(key, '[key]'), 'latin1');
 }
 
-function headersWithout(
+/** End-to-end headers without those that repeat our key. */
+export function headersWithout(
   headers: Dispatcher.ResponseData['headers'],
   key: string | null,
 ): ReturnType<typeof passedHeaders> {
@@ -84,7 +85,7 @@ function headersWithout(
   return Object.fromEntries(key === null ? kept : kept.filter(([, value]) => !String(value).includes(key)));
 }
 
-/** An answer that is not 200, as it came but for our key. Never returns. */
+/** An answer that is not 200, as it came but for our key; without its body where that is packed and could hold it. Never returns. */
 export async function refused(response: Dispatcher.ResponseData, key: string | null): Promise<never> {
   const status = response.statusCode;
   const message = `The upstream server answered with status ${status}.`;
@@ -95,6 +96,8 @@ export async function refused(response: Dispatcher.ResponseData, key: string | n
     throw cause instanceof HttpError ? cause : unreachable(cause);
   }
   if (status < 400) throw new HttpError(502, 'UPSTREAM', message);
+  if (!/^(?:|identity)$/i.test(String(response.headers['content-encoding'] ?? '')))
+    throw new HttpError(status, 'UPSTREAM', message);
   throw new HttpError(status, 'UPSTREAM', message, {
     body: withoutKey(body, key),
     headers: { 'content-type': 'application/json', ...headersWithout(response.headers, key) },

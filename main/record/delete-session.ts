@@ -1,6 +1,6 @@
 /** Deletes a session and collects what only it referred to. */
 import { join } from 'node:path';
-import type { Request } from '../../contract/records.js';
+import type { Request, Session } from '../../contract/records.js';
 import { removeRuleTests } from '../guard/rule-tests.js';
 import { removeBackups } from '../store/backup.js';
 import type { Store } from '../store/store.js';
@@ -29,17 +29,24 @@ export function forgetPages(store: Store): boolean {
   return outcome.busy === 0;
 }
 
-/** A transaction a turn, the newest requests first. Returns whether there was such a session. */
-export function* removeSession(store: Store, sessionId: string): Generator<void, boolean> {
+/**
+ * A transaction a turn, the newest requests first. `mayGo` is asked in each, so that nothing can change in between; what is left
+ * stays when it says no. Returns whether the session was removed.
+ */
+export function* removeSession(
+  store: Store,
+  sessionId: string,
+  mayGo: (session: Session) => boolean = () => true,
+): Generator<void, boolean> {
   // What is deleted is overwritten, not only unlinked.
   store.db.pragma('secure_delete = ON');
   const newest = store.db.prepare(
     'SELECT data FROM request WHERE sessionId = ? ORDER BY createdAt DESC, id DESC LIMIT ?',
   );
   for (;;) {
-    const state = store.transaction((): 'absent' | 'more' | 'gone' => {
+    const state = store.transaction((): 'stays' | 'more' | 'gone' => {
       const session = store.session.get(sessionId);
-      if (!session) return 'absent';
+      if (!session || !mayGo(session)) return 'stays';
       const rows = newest.pluck().all(sessionId, REQUESTS_A_TURN) as string[];
       removeRequests(
         store,

@@ -11,7 +11,7 @@ import type { Store } from '../store/store.js';
 import { deleteSession } from './delete-session.js';
 import { type ChainLink, chainOf, MessageStore } from './message-store.js';
 import { isAuxiliary, purposeOf } from './purpose.js';
-import { RecordingPolicy } from './recording-policy.js';
+import { type Began, RecordingPolicy } from './recording-policy.js';
 import { messageText, SessionFinder, type SessionHint } from './session-finder.js';
 import { titleFrom } from './title.js';
 import { type RequestTokens, TokenStore } from './token-store.js';
@@ -61,6 +61,8 @@ export interface NewRequest
   verdicts: NewVerdict[];
   /** The harness's id of the session that this one works for, when it sent one. */
   parentSessionId?: string | null;
+  /** What `begin` returned. */
+  began?: Began | undefined;
 }
 
 export class Recorder {
@@ -74,6 +76,11 @@ export class Recorder {
     this.#tokens = new TokenStore(store.db);
     this.#sessions = new SessionFinder(store, this.messages);
     this.#policy = new RecordingPolicy(store);
+  }
+
+  /** To be called when a request of the user's harness begins, for its `began`: what is paused or excluded then is not stored later. */
+  begin(messages: readonly ChatMessage[]): Began {
+    return this.#policy.begin(messages);
   }
 
   /**
@@ -152,7 +159,18 @@ export class Recorder {
   }
 
   #write(entry: NewRequest, chain: readonly ChainLink[]): Request {
-    const { session: hint, messages, tools, answer, tokens, toolCalls, verdicts, parentSessionId, ...fields } = entry;
+    const {
+      session: hint,
+      messages,
+      tools,
+      answer,
+      tokens,
+      toolCalls,
+      verdicts,
+      parentSessionId,
+      began: _,
+      ...fields
+    } = entry;
     const purpose = purposeOf({
       harness: hint.harness,
       messages,

@@ -3,33 +3,50 @@
  * harness is not while recording is paused, nor when it works in an excluded folder. What is left out stays out: a
  * conversation repeats itself in every request, so one that went on during a pause is not stored afterwards either.
  */
-import { isPaused, type RecordingSettings } from '../../contract/recording.js';
+import { isPaused } from '../../contract/recording.js';
 import type { Session } from '../../contract/records.js';
 import type { ChatMessage } from '../engine/protocol.js';
 import type { Store } from '../store/store.js';
 import { folderAround } from './folders.js';
-import type { ChainLink } from './message-store.js';
+import { type ChainLink, chainOf } from './message-store.js';
 import type { SessionHint } from './session-finder.js';
 import { recordingSettings } from './settings.js';
 import { promptPositions, statedDirectories } from './working-directory.js';
 
 /** Left-out conversations that are remembered, in memory only: even a hash on the disk would be a trace. */
-const REMEMBERED = 10_000;
+const REMEMBERED = 20_000;
 /** Messages whose directories are remembered; the system prompt comes again in every request. */
 const CACHED_MESSAGES = 500;
+
+/** What the settings were when a request began: it is stored only where they allow it then and at its end. */
+export interface Began {
+  paused: boolean;
+  excluded: readonly string[];
+}
 
 export interface Offered {
   session: SessionHint;
   messages: readonly ChatMessage[];
   createdAt: number;
+  /** Absent where nobody saw it begin. */
+  began?: Began | undefined;
 }
 
 export class RecordingPolicy {
-  /** Ends of left-out conversations, and harnesses' ids of left-out sessions. */
+  /** Ends of left-out conversations, and harnesses' ids of left-out sessions: a fork has another id and repeats the former. */
   readonly #leftOut = new Set<string>();
   readonly #directories = new Map<string, string[]>();
 
   constructor(private readonly store: Store) {}
+
+  /** To be asked when a request of the user's harness begins. */
+  begin(messages: readonly ChatMessage[]): Began {
+    const settings = recordingSettings(this.store);
+    const paused = isPaused(settings, Date.now());
+    // At once: what goes on from it may end before it does.
+    if (paused) this.#remember(chainOf(messages).at(-1)?.node);
+    return { paused, excluded: settings.excluded };
+  }
 
   /**
    * Whether the request may be stored. `known`: the session it goes on with. While a folder is excluded, what does not say
@@ -39,13 +56,13 @@ export class RecordingPolicy {
   allows(offered: Offered, chain: readonly ChainLink[], known: () => Session | undefined): boolean {
     if (offered.session.origin !== 'user') return true;
     const settings = recordingSettings(this.store);
-    const { excluded } = settings;
-    if (isPaused(settings, offered.createdAt) || this.#worksIn(excluded, offered, chain)) {
-      this.#leaveOut(offered.session, chain);
+    const paused = offered.began?.paused || isPaused(settings, offered.createdAt);
+    const excluded = [...settings.excluded, ...(offered.began?.excluded ?? [])];
+    if (paused || this.#worksIn(excluded, offered, chain) || this.#wasLeftOut(offered.session, chain, known)) {
+      this.#remember(sessionName(offered.session), chain.at(-1)?.node);
       return false;
     }
-    if (this.#wasLeftOut(offered.session, chain)) return false;
-    return excluded.length === 0 || this.#worksElsewhere(settings, offered, chain, known);
+    return excluded.length === 0 || this.#worksElsewhere(excluded, offered, chain, known);
   }
 
   /** The one directory that the prompt names; undefined: it names none, or several. */
@@ -61,7 +78,7 @@ export class RecordingPolicy {
   }
 
   #worksElsewhere(
-    { excluded }: RecordingSettings,
+    excluded: readonly string[],
     { messages }: Offered,
     chain: readonly ChainLink[],
     known: () => Session | undefined,
@@ -82,21 +99,31 @@ export class RecordingPolicy {
     return [...new Set(found)];
   }
 
-  #leaveOut(hint: SessionHint, chain: readonly ChainLink[]): void {
-    const name = sessionName(hint) ?? chain.at(-1)?.node;
-    if (name === undefined) return;
-    this.#leftOut.delete(name);
-    this.#leftOut.add(name);
-    if (this.#leftOut.size > REMEMBERED) this.#leftOut.delete(this.#leftOut.values().next().value!);
+  #remember(...names: (string | undefined)[]): void {
+    for (const name of names) {
+      if (name === undefined) continue;
+      this.#leftOut.delete(name);
+      this.#leftOut.add(name);
+      if (this.#leftOut.size > REMEMBERED) this.#leftOut.delete(this.#leftOut.values().next().value!);
+    }
   }
 
-  #wasLeftOut(hint: SessionHint, chain: readonly ChainLink[]): boolean {
+  #wasLeftOut(hint: SessionHint, chain: readonly ChainLink[], known: () => Session | undefined): boolean {
     if (this.#leftOut.size === 0) return false;
     const name = sessionName(hint);
-    return name === undefined ? chain.some(({ node }) => this.#leftOut.has(node)) : this.#leftOut.has(name);
+    if (name === undefined) return chain.some(({ node }) => this.#leftOut.has(node));
+    if (this.#leftOut.has(name)) return true;
+    // A fork repeats what was said before its last message. Who begins with the same words again has been asked that before.
+    const repeated = chain.slice(0, -1).filter(({ node }) => this.#leftOut.has(node));
+    return repeated.some(({ node }) => !this.#asked(known()?.id, node));
+  }
+
+  #asked(sessionId: string | undefined, node: string): boolean {
+    const request = 'SELECT 1 FROM request WHERE promptNode = ? AND +sessionId = ? LIMIT 1';
+    return sessionId !== undefined && this.store.db.prepare(request).get(node, sessionId) !== undefined;
   }
 }
 
-/** A harness that names its session is told apart by that; a conversation is known by what was said otherwise. */
+/** A session that its harness names is known by that too, when its conversation was summed up. */
 const sessionName = ({ harness, harnessSessionId }: SessionHint): string | undefined =>
   harnessSessionId === null ? undefined : `${harness}\n${harnessSessionId}`;

@@ -34,22 +34,26 @@ export async function sweep(
   };
   const before = ageLimit(settings, now);
   const tooLarge = (): boolean => settings.maxBytes !== null && bytesInUse(store) > settings.maxBytes;
-  const rooted = sessionsOfTasks(store);
+  let wasChanged = false;
   for (const { id, updatedAt } of oldestFirst(store)) {
     const old = before !== null && updatedAt < before;
     if (!old && !(tooLarge() && updatedAt < now - IN_USE_MS)) break;
-    if (rooted.has(id)) {
-      report.kept++;
-      continue;
-    }
-    const turns = removeSession(store, id);
-    for (let turn = turns.next(); !turn.done; turn = turns.next()) await pause();
+    let rooted = false;
+    // A sweep takes minutes: one that was used again meanwhile is left to the next.
+    const turns = removeSession(store, id, (session) => {
+      rooted = hasTask(store, id);
+      return !rooted && session.updatedAt === updatedAt;
+    });
+    let turn = turns.next();
+    wasChanged ||= !turn.done || turn.value;
+    for (; !turn.done; turn = turns.next()) await pause();
+    if (rooted) report.kept++;
+    if (!turn.value) continue;
     await pause();
     if (old) report.removedByAge++;
     else report.removedBySize++;
   }
-  for (let i = 0; report.removedByAge + report.removedBySize > 0 && i < FORGET_TRIES && !forgetPages(store); i++)
-    await pause();
+  for (let i = 0; wasChanged && i < FORGET_TRIES && !forgetPages(store); i++) await pause();
   return { ...report, bytesAfter: bytesInUse(store) };
 }
 
@@ -59,12 +63,9 @@ function oldestFirst(store: Store): { id: string; updatedAt: number }[] {
     .all() as { id: string; updatedAt: number }[];
 }
 
-function sessionsOfTasks(store: Store): Set<string> {
-  const rows = store.db
+const hasTask = ({ db }: Store, sessionId: string): boolean =>
+  db
     .prepare(
-      "SELECT DISTINCT c.sessionId FROM task t JOIN candidate c ON c.id = json_extract(t.data, '$.candidateId') WHERE c.sessionId IS NOT NULL",
+      "SELECT 1 FROM candidate WHERE sessionId = ? AND id IN (SELECT json_extract(data, '$.candidateId') FROM task) LIMIT 1",
     )
-    .pluck()
-    .all() as string[];
-  return new Set(rows);
-}
+    .get(sessionId) !== undefined;

@@ -28,14 +28,27 @@ function holderOf(file: string): string {
   }
 }
 
+function forgetHolder(file: string): void {
+  try {
+    rmSync(holderFile(file), { force: true });
+  } catch {
+    // The next holder writes over it.
+  }
+}
+
 async function take(file: string, { what, waitMs, onWait }: LockOptions): Promise<() => void> {
   const deadline = performance.now() + waitMs;
   for (let waited = false; ; waited = true) {
     const release = holdFile(file);
     if (release) {
-      writeFileSync(holderFile(file), JSON.stringify({ pid: process.pid, what }), { mode: 0o600 });
+      try {
+        writeFileSync(holderFile(file), JSON.stringify({ pid: process.pid, what }), { mode: 0o600 });
+      } catch (error) {
+        release();
+        throw error;
+      }
       return () => {
-        rmSync(holderFile(file), { force: true });
+        forgetHolder(file);
         release();
       };
     }
@@ -50,7 +63,7 @@ async function take(file: string, { what, waitMs, onWait }: LockOptions): Promis
   }
 }
 
-/** Runs `work` while this process holds `file`, whose folder exists. It is free again when the process ends. Errors: BUSY. */
+/** Runs `work` while this process holds `file`, whose folder exists. It is free again when the process ends. Errors: BUSY, those of the disk. */
 export async function withLock<T>(file: string, options: LockOptions, work: () => T | Promise<T>): Promise<T> {
   const release = await take(file, options);
   try {

@@ -152,6 +152,8 @@ export class Vault {
   /** With a new data key each time: no nonce can come twice, and no old copy opens a new one. */
   #write(protection: Protection, wrappingKey: Buffer, secrets: Secrets): void {
     writePrivate(this.#file, sealVault(protection, wrappingKey, newKey(), secrets));
+    // Not before: the old one still opens what a failed write leaves.
+    if (protection.kind === 'passphrase') this.#key = wrappingKey;
     if (protection.kind !== 'key-file') removePrivate(keyFileOf(this.home));
   }
 
@@ -164,8 +166,7 @@ export class Vault {
     if (next.kind === 'passphrase') {
       checkPassphrase(next.passphrase);
       const protection = newPassphraseProtection();
-      this.#key = await passphraseKey(next.passphrase, protection);
-      return { protection, wrappingKey: this.#key };
+      return { protection, wrappingKey: await passphraseKey(next.passphrase, protection) };
     }
     if (!this.#keychain)
       throw new TackroomError(

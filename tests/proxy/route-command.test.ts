@@ -90,11 +90,35 @@ describe('a key of its own', () => {
     expect(new Vault(home).list()).toEqual([]);
   });
 
+  it('goes to no other server when the new one could not be saved, and does not stay behind', async () => {
+    await route({ harness: 'pi', server, keyStdin: true }, key);
+    const store = openStore(home);
+    store.db.exec("CREATE TRIGGER full BEFORE INSERT ON setting BEGIN SELECT RAISE(FAIL, 'disk full'); END");
+    const other = { harness: 'pi', server: 'http://127.0.0.1:8081/v1', keyStdin: true };
+    await expect(route(other, `${key}2`)).rejects.toThrow('disk full');
+    expect(new StoreRoutes(store).upstreamFor('pi')).toEqual({ baseUrl: server, apiKey: key });
+    store.db.exec('DROP TRIGGER full');
+    store.close();
+    await route({ ...other, server }, `${key}3`);
+    expect([keyNow(), new Vault(home).list().length]).toEqual([`${key}3`, 1]);
+  });
+
+  it('is found under its old name, which goes with the next key', async () => {
+    await new Vault(home).put('upstream/pi', key);
+    const store = openStore(home);
+    store.setSetting('upstreams', { pi: { baseUrl: server, apiKeyVault: 'upstream/pi' } });
+    store.close();
+    await route({ harness: 'pi', server, model: 'other' });
+    expect(keyNow()).toBe(key);
+    await route({ harness: 'pi', server, keyStdin: true }, `${key}2`);
+    expect([keyNow(), new Vault(home).list().includes('upstream/pi')]).toEqual([`${key}2`, false]);
+  });
+
   it('is forgotten with its server, one or all', async () => {
     for (const harness of ['pi', 'hermes']) await route({ harness, server, keyStdin: true }, key);
     await route({ harness: 'pi', forget: true });
     expect([keyNow('pi'), keyNow('hermes')]).toEqual([undefined, key]);
-    expect(new Vault(home).list()).toEqual(['upstream/hermes']);
+    expect(new Vault(home).list()).toEqual([expect.stringMatching(/^upstream\/hermes\/\w+$/)]);
     await route({ forget: true });
     expect(new Vault(home).list()).toEqual([]);
     expect(keyNow('hermes')).toBeUndefined();

@@ -72,6 +72,45 @@ it('leaves nothing of what was asked during a pause, whether it ends by itself o
   expect(stored([system, ask('Resumed')])).toBe(true);
 });
 
+it('leaves out what began or ended while it was paused or its folder excluded', () => {
+  const resume = (): unknown => changeRecordingSettings(store, (settings) => ({ ...settings, paused: null }));
+  const across = (messages: ChatMessage[], meanwhile: () => unknown): boolean => {
+    const began = recorder.begin(messages);
+    meanwhile();
+    return stored(messages, { began });
+  };
+  const conversation = [system, ask('Begun in a pause')];
+  const fork = [...conversation, say('Done.'), ask('Go on')];
+  pause(null);
+  let forked = true;
+  const resumeAndFork = (): void => {
+    resume();
+    forked = stored(fork, named('ses_1'));
+  };
+  expect([across(conversation, resumeAndFork), forked]).toEqual([false, false]);
+  expect(across([system, ask('Ended in a pause')], () => pause(null))).toBe(false);
+  resume();
+  expect(across([system, ask('Neither')], () => undefined)).toBe(true);
+  exclude('/home/dev/private');
+  expect(across([worksIn('/home/dev/private'), ask('x')], () => exclude())).toBe(false);
+  expect(across([worksIn('/home/dev/private'), ask('y')], () => exclude('/home/dev/private'))).toBe(false);
+  expect(across([ask('Names no folder')], () => exclude())).toBe(false);
+});
+
+it('knows a fork under another id, also of what was left out after the pause', () => {
+  const conversation = [system, ask('A secret plan'), say('Done.'), ask('Go on')];
+  const summedUp = [system, ask('In short: the secret plan')];
+  pause(null);
+  expect(stored(conversation.slice(0, 2), named('ses_1'))).toBe(false);
+  changeRecordingSettings(store, (settings) => ({ ...settings, paused: null }));
+  expect(stored(conversation, named('ses_2'))).toBe(false);
+  expect(stored(summedUp, named('ses_2'))).toBe(false);
+  expect(stored([...summedUp, say('Done.'), ask('Fork')], named('ses_3'))).toBe(false);
+  // The same words in a new session are no fork.
+  expect(stored(conversation.slice(0, 2), named('ses_4'))).toBe(true);
+  expect(stored(conversation, named('ses_4'))).toBe(true);
+});
+
 it('records rollouts and the demo whatever is paused or excluded', () => {
   pause(null);
   exclude('/');

@@ -86,6 +86,25 @@ it('deletes what is older than the limit, for good, and keeps what tasks came fr
   expect(turns).toBeGreaterThan(3);
 });
 
+it('leaves what was used again, or became the source of a task, while it swept', async () => {
+  session(50);
+  const [used, source] = [session(40), session(30)];
+  const again = { ...user, harnessSessionId: 'user-40' };
+  const pause = async (): Promise<void> => {
+    if (turns++ > 0) return;
+    recorder.record(request([system, ask('Again')], say('Done.'), { session: again, createdAt: now }));
+    makeTask(source);
+  };
+  const report = await sweep(store, { ...DEFAULT_SETTINGS, maxAgeDays: 10 }, pause, now);
+  expect(report).toMatchObject({ removedByAge: 1, kept: 1 });
+  expect(store.session.list().map(({ id, requests }) => [id, requests])).toEqual(
+    expect.arrayContaining([
+      [used, 2],
+      [source, 1],
+    ]),
+  );
+});
+
 it('makes room by deleting the oldest, and leaves those in use alone', async () => {
   for (let days = 5; days >= 0; days--) session(days, 'user', `${days} ${'lorem ipsum '.repeat(20_000)}`);
   const limit = Math.round(bytesInUse(store) * 0.6);

@@ -1,11 +1,23 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MAX_DIFF_BYTES } from '../../contract/workspace.js';
 import { Recorder } from '../../main/record/recorder.js';
 import { captureWorkspace } from '../../main/record/workspace/capture.js';
+import { gitState } from '../../main/record/workspace/git-state.js';
+import { runProgram } from '../../main/record/workspace/run-program.js';
 import { putWorkspace, workspaceOf } from '../../main/record/workspace/workspace-store.js';
 import { openStore } from '../../main/store/store.js';
 import { exportSession } from '../../main/trajectory/export-session.js';
@@ -112,6 +124,97 @@ it('runs no program that the repository names', async () => {
   // The same question, asked without care, runs them.
   git('diff', 'HEAD');
   expect(existsSync(witness)).toBe(true);
+});
+
+const stateOf = (cwd: string) => gitState('git', { cwd, env: process.env, timeoutMs: 10_000, signal: never });
+
+it('holds nothing from outside the folder, whatever its settings name as the work tree', async () => {
+  commitFirst();
+  const home = realpathSync(folder.home);
+  writeFileSync(join(home, 'private.txt'), 'quokka\n');
+  git('update-index', '--add', '--cacheinfo', '100644', git('rev-parse', ':a.txt'), 'private.txt');
+  git('config', 'core.worktree', home);
+  expect(git('diff')).toContain('quokka');
+  const found = await stateOf(repo);
+  expect(found?.root).toBe(repo);
+  expect(JSON.stringify(found)).not.toContain('quokka');
+});
+
+it("takes no other folder's repository for its own", async () => {
+  commitFirst();
+  const thief = join(realpathSync(folder.home), 'thief');
+  mkdirSync(thief);
+  const link = join(thief, '.git');
+  writeFileSync(link, `gitdir: ${join(repo, '.git')}\n`);
+  await expect(stateOf(thief)).rejects.toThrow(/^its \.git /);
+  rmSync(link);
+  symlinkSync(join(repo, '.git'), link);
+  await expect(stateOf(thief)).rejects.toThrow(/^its \.git /);
+  rmSync(link);
+  execFileSync('git', ['init', '-q', '-b', 'trunk', thief]);
+  writeFileSync(join(link, 'commondir'), join(repo, '.git'));
+  await expect(stateOf(thief)).rejects.toThrow(/^its \.git /);
+  rmSync(join(link, 'commondir'));
+  for (const name of ['refs', 'objects']) {
+    rmSync(join(link, name), { recursive: true });
+    symlinkSync(join(repo, '.git', name), join(link, name));
+  }
+  await expect(stateOf(thief)).rejects.toThrow(/^its \.git /);
+});
+
+it('knows linked work trees, submodules and a .git that was moved within the folder', async () => {
+  commitFirst();
+  const linked = join(realpathSync(folder.home), 'linked');
+  git('worktree', 'add', '-q', '-b', 'other', linked);
+  writeFileSync(join(linked, 'a.txt'), 'two\n');
+  expect(await stateOf(linked)).toMatchObject({ root: linked, branch: 'other' });
+  git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', repo, 'sub/module');
+  write('sub/module/a.txt', 'three\n');
+  const sub = await stateOf(join(repo, 'sub/module'));
+  expect(sub).toMatchObject({ root: join(repo, 'sub/module'), branch: 'trunk' });
+  expect(sub?.diff).toContain('+three');
+  renameSync(join(linked, '.git'), join(linked, 'moved'));
+  expect(await stateOf(linked)).toBeNull();
+  git('init', '-q', '--separate-git-dir', join(repo, 'own-git'));
+  expect(await stateOf(repo)).toMatchObject({ root: repo, branch: 'trunk' });
+});
+
+it('takes no harm from what can be no folder', async () => {
+  const loop = join(folder.home, 'loop');
+  symlinkSync(loop, loop);
+  for (const cwd of ['/a\0b', `/${'x'.repeat(5000)}`, loop, join(loop, 'sub')])
+    expect(await captureWorkspace(cwd, never)).toBeNull();
+});
+
+describe('a program that leaves another one behind', () => {
+  const limits = { cwd: '/', env: process.env, maxBytes: 100, timeoutMs: 1000, signal: never };
+  const run = (script: string, more: Partial<typeof limits> = {}) =>
+    runProgram('/bin/sh', ['-c', `sleep 60 & echo $! > '${join(folder.home, 'pid')}'; ${script}`], {
+      ...limits,
+      ...more,
+    });
+  /** Also one that has ended and was not yet collected is gone. */
+  const isRunning = (): boolean => {
+    const pid = readFileSync(join(folder.home, 'pid'), 'utf8').trim();
+    const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', pid], { encoding: 'utf8' });
+    return !/^(Z.*)?$/.test(stdout.trim());
+  };
+
+  it.each(['exit', 'wait'])('is late with it: %s', async (script) => {
+    await expect(run(script)).rejects.toThrow('it took longer than 1 s');
+    await expect.poll(isRunning).toBe(false);
+  });
+
+  it('is stopped with it when it prints too much, or is no longer wanted', async () => {
+    const clipped = await run('while :; do echo narwhal; done', { timeoutMs: 60_000 });
+    expect(clipped).toMatchObject({ clipped: true, code: null });
+    expect(clipped.stdout).toHaveLength(100);
+    await expect.poll(isRunning).toBe(false);
+    const signal = AbortSignal.timeout(500);
+    await expect(run('wait', { timeoutMs: 60_000, signal })).rejects.toThrow('aborted');
+    await expect.poll(isRunning).toBe(false);
+    await expect(run('wait', { signal })).rejects.toThrow('aborted');
+  });
 });
 
 it('ends with its signal and says so', async () => {

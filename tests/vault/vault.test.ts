@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -176,6 +178,18 @@ describe('with a passphrase', () => {
     expect(new Vault(home).list()).toEqual(['later']);
     expect(other.handOver()).toBeNull();
   });
+});
+
+it('stays open as it was when its protection could not be changed', async () => {
+  const [vault, value] = [new Vault(home), secret()];
+  await vault.put('a', value);
+  await vault.protect({ kind: 'passphrase', passphrase: secret() });
+  mkdirSync(file('vault.bin.partial'));
+  await expect(vault.protect({ kind: 'passphrase', passphrase: secret() })).rejects.toMatchObject({ code: 'EISDIR' });
+  expect([vault.get('a'), vault.status().locked]).toEqual([value, false]);
+  rmdirSync(file('vault.bin.partial'));
+  await vault.protect({ kind: 'passphrase', passphrase: secret() });
+  expect(vault.get('a')).toBe(value);
 });
 
 describe("with the system's keychain", () => {

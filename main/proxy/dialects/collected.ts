@@ -2,10 +2,13 @@
 import type { Reasoning } from '../answer.js';
 import { isDeep } from '../body.js';
 import { HttpError } from '../http-error.js';
-import { parseShared } from '../relay/edit.js';
+import { parseShared, record } from '../relay/edit.js';
+import { tooLong } from '../relay/receive.js';
 import type { SampledCall } from '../services.js';
 
 const MAX_RESPONSE_ID = 200;
+/** Words of one answer, in UTF-16 units: more than any model says, and little enough to keep and to record. */
+export const MAX_WORDS = 64 * 1024 * 1024;
 
 export interface UpstreamSink {
   text(text: string): void;
@@ -18,8 +21,11 @@ export abstract class Collector {
   reasoning: Reasoning | null = null;
   /** In the words of Chat Completions; null: the answer has not ended. */
   finish: string | null = null;
-  /** The pieces of the calls came in a form that strict clients refuse. */
+  /** The calls came in a form that clients refuse, or read in more than one way: they are written anew from what was judged. */
   irregular = false;
+  #words = 0;
+  /** `[DONE]` came. */
+  #over = false;
   promptTokens = 0;
   completionTokens = 0;
   cachedTokens = 0;
@@ -28,10 +34,36 @@ export abstract class Collector {
 
   constructor(private readonly sink: UpstreamSink) {}
 
-  /** Takes the data of an event, or a whole answer. Throws 502 for what is neither, and for an error event. */
+  /**
+   * Takes an event. Clients stop at `[DONE]`, and some read only what the name of the event announces: where calls would be read in more
+   * than one way they are irregular. Throws as `push` does.
+   */
+  event(data: string, name: string | null): void {
+    if (data === '[DONE]') this.#over = true;
+    else {
+      this.push(data);
+      this.irregular ||= this.#over || this.isMisnamed(name || null, record(parseShared(data)).type);
+    }
+  }
+
+  /** `type`: what the data of the event says that it is. */
+  protected isMisnamed(name: string | null, type: unknown): boolean {
+    return name !== null && name !== type;
+  }
+
+  /** Takes the data of an event. Throws 502 for what is none, for an error event, and for a call that cannot be checked. */
   abstract push(json: string): void;
 
+  /** Takes a whole answer. Throws likewise. */
+  abstract document(json: string): void;
+
   abstract get toolCalls(): SampledCall[];
+
+  /** What is gathered of words and arguments has a limit. Throws 502. */
+  protected count(text: string): void {
+    this.#words += text.length;
+    if (this.#words > MAX_WORDS) throw tooLong();
+  }
 
   /** The first that comes; ids that are none (too long, empty) are left out. */
   protected named(id: unknown): void {
@@ -40,6 +72,7 @@ export abstract class Collector {
 
   protected say(text: string | null | undefined): void {
     if (!text) return;
+    this.count(text);
     this.content += text;
     this.sink.text(text);
   }
@@ -47,6 +80,7 @@ export abstract class Collector {
   /** `field`: the name it came under, and is replayed under. */
   protected think(text: string | null | undefined, field: Reasoning['field'] = 'reasoning_content'): void {
     if (!text) return;
+    this.count(text);
     this.reasoning = { field, text: (this.reasoning?.text ?? '') + text };
     this.sink.reasoning({ field, text });
   }

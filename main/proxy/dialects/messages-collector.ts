@@ -1,7 +1,7 @@
 /** Collects an answer of an Anthropic server. Tool calls are kept back until the guard has seen them. */
 import { z } from 'zod';
 import type { SampledCall } from '../services.js';
-import { Collector, parseEvent, uncheckable, upstreamError } from './collected.js';
+import { Collector, notAnAnswer, parseEvent, uncheckable, upstreamError } from './collected.js';
 
 const FINISH: Record<string, string> = {
   end_turn: 'stop',
@@ -32,6 +32,7 @@ const Block = z.looseObject({
   input: z.unknown().optional(),
 });
 const Message = z.looseObject({
+  type: z.string().nullish(),
   id: z.unknown().optional(),
   content: z.array(Block).nullish(),
   stop_reason: z.string().nullish(),
@@ -44,6 +45,7 @@ const Event = z.looseObject({
   content_block: Block.nullish(),
   delta: z
     .looseObject({
+      type: z.string().nullish(),
       text: z.string().nullish(),
       thinking: z.string().nullish(),
       partial_json: z.string().nullish(),
@@ -52,15 +54,31 @@ const Event = z.looseObject({
     .nullish(),
   usage: Usage.nullish(),
   error: z.looseObject({ message: z.string().nullish() }).nullish(),
-  /** A whole answer is itself a message. */
-  content: z.array(Block).nullish(),
-  stop_reason: z.string().nullish(),
+  content: z.unknown().optional(),
 });
+type Event = z.infer<typeof Event>;
+type Block = z.infer<typeof Block>;
+
+/** Where a call, or a part of one, may stand; clients look nowhere else, or everywhere. */
+const PARTS = ['message', 'content_block', 'delta', 'content'] as const;
+const PART_OF: Record<string, (typeof PARTS)[number]> = {
+  message_start: 'message',
+  content_block_start: 'content_block',
+  content_block_delta: 'delta',
+  message_delta: 'delta',
+};
+
+interface Begun {
+  call: SampledCall;
+  /** Its input came with its beginning. */
+  whole: boolean;
+}
 
 export class MessagesCollector extends Collector {
-  readonly #calls: { index: number | null; call: SampledCall }[] = [];
-  /** Blocks of calls that the server runs. */
-  readonly #served = new Set<number | null>();
+  readonly #calls: Begun[] = [];
+  /** Blocks that have begun and not ended: a call, one that the server runs, or words. */
+  readonly #open = new Map<number, Begun | 'served' | 'words'>();
+  #blocks = 0;
 
   get toolCalls(): SampledCall[] {
     return this.#calls.map(({ call }) => (call.arguments === '' ? { ...call, arguments: '{}' } : call));
@@ -69,44 +87,84 @@ export class MessagesCollector extends Collector {
   push(json: string): void {
     const event = parseEvent(Event, json);
     if (event.type === 'error' || event.error) throw upstreamError(event.error?.message ?? undefined);
-    if (event.type === 'message') this.#message(event as z.infer<typeof Message>);
-    if (event.message) {
-      if (event.message.content?.some((block) => block.type === 'tool_use'))
-        throw uncheckable('a call before its block');
-      this.#message(event.message);
-    }
-    if (event.content_block) this.#block(event.index ?? null, event.content_block);
-    const { delta } = event;
-    this.say(delta?.text);
-    this.think(delta?.thinking);
-    if (delta?.partial_json) this.#argue(event.index ?? null, delta.partial_json);
-    this.#end(delta?.stop_reason, event.type === 'message' ? null : event.usage);
+    const { type, index } = event;
+    if (PARTS.some((part) => event[part] != null && PART_OF[type] !== part)) throw uncheckable(`a strange ${type}`);
+    if (type.startsWith('content_block_') && this.finish !== null) this.irregular = true;
+    if (type === 'message_start' && event.message) this.#message(event.message);
+    if (type === 'content_block_start' && event.content_block) this.#begin(index ?? null, event.content_block);
+    if (type === 'content_block_delta' && event.delta) this.#grow(index ?? null, event.delta);
+    if (type === 'content_block_stop' && index != null) this.#open.delete(index);
+    if (type === 'message_delta') this.#end(event.delta?.stop_reason, event.usage);
+  }
+
+  document(json: string): void {
+    const message = parseEvent(Message, json);
+    if (message.type === 'error') throw upstreamError(parseEvent(Event, json).error?.message ?? undefined);
+    if (message.type !== 'message') throw notAnAnswer();
+    this.named(message.id);
+    for (const block of message.content ?? []) this.#block(block);
+    this.#end(message.stop_reason, message.usage);
+  }
+
+  /** Anthropic's own clients read no event without its name. */
+  protected override isMisnamed(name: string | null, type: unknown): boolean {
+    return name !== type;
   }
 
   #message(message: z.infer<typeof Message>): void {
     this.named(message.id);
-    message.content?.forEach((block, index) => void this.#block(index, block));
+    for (const block of message.content ?? []) {
+      if (/tool_use$/.test(block.type)) throw uncheckable('a call before its block');
+      this.#block(block);
+      this.#blocks++;
+    }
     this.#end(message.stop_reason, message.usage);
   }
 
-  /** Every block that begins is a call of its own, also where an index comes twice or not at all. */
-  #block(index: number | null, block: z.infer<typeof Block>): void {
-    this.say(block.text);
-    this.think(block.thinking);
-    if (/tool_use$/.test(block.type) && !KNOWN_CALLS.has(block.type)) throw uncheckable(block.type);
-    if (/tool_use$/.test(block.type) && block.type !== 'tool_use') this.#served.add(index);
-    else this.#served.delete(index);
-    if (block.type !== 'tool_use') return;
-    const whole = typeof block.input === 'object' && block.input !== null && Object.keys(block.input).length > 0;
-    const call = { id: block.id ?? '', name: block.name ?? '', arguments: whole ? JSON.stringify(block.input) : '' };
-    this.#calls.push({ index, call });
+  /** Some clients go by the index of a block, others by its place. */
+  #begin(index: number | null, block: Block): void {
+    const begun = this.#block(block);
+    // And some read the input that came with the beginning, others only its pieces.
+    if (index !== this.#blocks++ || (typeof begun === 'object' && begun.whole)) this.irregular = true;
+    if (index !== null) this.#open.set(index, begun);
+    else if (typeof begun === 'object') throw uncheckable('a call without an index');
   }
 
-  #argue(index: number | null, text: string): void {
-    if (this.#served.has(index)) return;
-    const open = this.#calls.findLast((one) => index === null || one.index === index) ?? this.#calls.at(-1);
-    if (!open) throw uncheckable('arguments of no call');
-    open.call.arguments += text;
+  #block(block: Block): Begun | 'served' | 'words' {
+    this.say(block.text);
+    this.think(block.thinking);
+    if (!/tool_use$/.test(block.type)) return 'words';
+    if (!KNOWN_CALLS.has(block.type)) throw uncheckable(block.type);
+    if (block.type !== 'tool_use') return 'served';
+    const { input } = block;
+    if (input != null && (typeof input !== 'object' || Array.isArray(input)))
+      throw uncheckable('arguments that are no object');
+    const text = input != null && Object.keys(input).length > 0 ? JSON.stringify(input) : '';
+    this.count(text);
+    const begun = {
+      call: { id: block.id ?? '', name: block.name ?? '', arguments: text },
+      whole: text !== '',
+    };
+    this.#calls.push(begun);
+    return begun;
+  }
+
+  /** Clients add each kind of piece to a block of its kind, and each leaves out others. */
+  #grow(index: number | null, delta: NonNullable<Event['delta']>): void {
+    const argues = delta.type === 'input_json_delta';
+    if (argues ? delta.text || delta.thinking : delta.partial_json) throw uncheckable(`a strange ${delta.type}`);
+    this.say(delta.text);
+    this.think(delta.thinking);
+    if (!delta.partial_json) return;
+    const open = index === null ? undefined : this.#open.get(index);
+    if (open === 'served') return;
+    if (typeof open !== 'object') throw uncheckable('arguments of no call');
+    this.count(delta.partial_json);
+    if (open.whole) {
+      open.whole = false;
+      open.call.arguments = '';
+    }
+    open.call.arguments += delta.partial_json;
   }
 
   #end(reason: string | null | undefined, usage: z.infer<typeof Usage> | null | undefined): void {

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { SampledCall } from '../services.js';
-import { Collector, parseEvent, uncheckable, upstreamError } from './collected.js';
+import { Collector, notAnAnswer, parseEvent, uncheckable, upstreamError } from './collected.js';
 
 const count = z.number().int().nonnegative().catch(0);
 const Part = z.looseObject({ type: z.string().catch(''), text: z.string().nullish(), refusal: z.string().nullish() });
@@ -36,6 +36,7 @@ const Event = z.looseObject({
   type: z.string().nullish(),
   object: z.string().nullish(),
   delta: z.unknown().optional(),
+  arguments: z.unknown().optional(),
   item_id: z.string().nullish(),
   output_index: z.number().int().nonnegative().nullish(),
   item: Item.nullish(),
@@ -54,14 +55,30 @@ export const isCallItem = (type: unknown): boolean => type === 'function_call';
 export const isKnownItem = (type: unknown): boolean =>
   isCallItem(type) || (typeof type === 'string' && HARMLESS_ITEM.test(type));
 
+const ENDS = /^response\.(?:completed|incomplete|failed)$/;
+
+/** The surest first. */
+const namesOf = ({ item_id: id, output_index: place }: Event, item?: Item): string[] => [
+  ...(item?.call_id ? [`id ${item.call_id}`] : []),
+  ...((item?.id ?? id) ? [`id ${item?.id ?? id}`] : []),
+  ...(place == null ? [] : [`#${place}`]),
+];
+
 interface Gathered {
   call: SampledCall;
+  /** What its events may call it: id of the call, id of the item, place. */
   names: string[];
   done: boolean;
 }
 
+/**
+ * Only what every client reads alike is regular: an item after the other, each begun, argued and done under one name, with the same
+ * arguments in all three places. Some clients add every piece to the item that began last, some read only the finished one.
+ */
 export class ResponsesCollector extends Collector {
   readonly #calls: Gathered[] = [];
+  /** The item that began last and is not done, when it is a call. */
+  #current: Gathered | null = null;
 
   get toolCalls(): SampledCall[] {
     return this.#calls.map(({ call }) => call);
@@ -72,58 +89,106 @@ export class ResponsesCollector extends Collector {
     const type = event.type ?? '';
     const delta = typeof event.delta === 'string' ? event.delta : '';
     this.named(event.response?.id);
-    if (event.object === 'response') this.#whole(parseEvent(Response, json));
-    else if (type === 'error') throw upstreamError(event.message ?? event.error?.message ?? undefined);
-    else if (type === 'response.output_text.delta' || type === 'response.refusal.delta') this.say(delta);
+    if (type === 'error') throw upstreamError(event.message ?? event.error?.message ?? undefined);
+    const ofCall = type.startsWith('response.function_call_arguments');
+    if (this.finish !== null && (event.item || event.response || ofCall)) throw uncheckable('more after the end');
+    if (
+      event.response &&
+      !ENDS.test(type) &&
+      event.response.output?.some(({ type: kind }) => isCallItem(kind) || !isKnownItem(kind))
+    )
+      throw uncheckable('a call before its item');
+    if (type === 'response.output_text.delta' || type === 'response.refusal.delta') this.say(delta);
     else if (type === 'response.reasoning_summary_text.delta' || type === 'response.reasoning_text.delta')
       this.think(delta);
     else if (type === 'response.function_call_arguments.delta') this.#argue(event, delta);
-    else if (event.item) this.#item(event, event.item, type === 'response.output_item.done');
-    else if (event.response && /^response\.(completed|incomplete|failed)$/.test(type)) this.#end(event.response);
+    else if (type === 'response.function_call_arguments.done') this.#argued(event);
+    else if (event.item) this.#item(type, event, event.item);
+    else if (event.response && ENDS.test(type)) this.#end(event.response);
+  }
+
+  document(json: string): void {
+    const { object } = parseEvent(Event, json);
+    if (object !== 'response') throw notAnAnswer();
+    this.#whole(parseEvent(Response, json));
+  }
+
+  #item(type: string, event: Event, item: Item): void {
+    if (!isKnownItem(item.type)) throw uncheckable(item.type);
+    const current = this.#current;
+    this.#current = null;
+    const done = type === 'response.output_item.done';
+    if (!isCallItem(item.type)) {
+      if (current) this.irregular = true;
+      return;
+    }
+    if (!done && type !== 'response.output_item.added') throw uncheckable('an item in an unknown event');
+    const names = namesOf(event, item);
+    if (!done) {
+      // Clients that keep calls by name or place would take it for an earlier one.
+      if (current || this.#calls.some((one) => names.some((name) => one.names.includes(name)))) this.irregular = true;
+      this.#current = this.#add(names, item, false);
+      return;
+    }
+    const begun = this.#open(names) ?? this.#calls.find((one) => !one.done && one.call.name === item.name);
+    if (!begun) {
+      // Never begun, or done already: a call of its own.
+      this.#add(names, item, true);
+      this.irregular = true;
+      return;
+    }
+    begun.done = true;
+    const { id, name, arguments: text } = begun.call;
+    // Clients differ in whether the pieces or the finished item count.
+    this.irregular ||=
+      begun !== current ||
+      item.call_id !== id ||
+      item.name !== name ||
+      item.arguments !== text ||
+      names.some((one) => !begun.names.includes(one));
+    this.count(item.arguments ?? '');
+    begun.call = { id: item.call_id || id, name: item.name || name, arguments: item.arguments || text };
+  }
+
+  #add(names: string[], item: Item, done: boolean): Gathered {
+    this.count(item.arguments ?? '');
+    const call = { id: item.call_id ?? '', name: item.name ?? '', arguments: item.arguments ?? '' };
+    const gathered = { call, names, done };
+    this.#calls.push(gathered);
+    return gathered;
   }
 
   /** Some servers leave out the index, the id, or both, or use the id of the call as that of its item. */
-  #find(names: readonly string[], open: boolean): Gathered | undefined {
-    const known = this.#calls.findLast((one) => names.some((name) => one.names.includes(name)));
-    return known ?? (open ? this.#calls.findLast((one) => !one.done) : undefined);
+  #open(names: readonly string[]): Gathered | undefined {
+    for (const name of names) {
+      const known = this.#calls.findLast((one) => !one.done && one.names.includes(name));
+      if (known) return known;
+    }
+    return undefined;
   }
 
-  #item(event: Event, item: Item, done: boolean): void {
-    if (!isKnownItem(item.type)) throw uncheckable(item.type);
-    if (!isCallItem(item.type)) return;
-    const named = [
-      item.call_id && `id ${item.call_id}`,
-      (item.id ?? event.item_id) && `id ${item.id ?? event.item_id}`,
-    ];
-    const place = event.output_index == null ? [] : [`#${event.output_index}`];
-    const names = [...named.filter((name): name is string => Boolean(name)), ...place];
-    const begun = done
-      ? (this.#find(names, false) ?? this.#calls.find((one) => !one.done && one.call.name === item.name))
-      : undefined;
-    if (begun) {
-      begun.done = true;
-      // The finished item holds the whole arguments; what was streamed is the same.
-      begun.call = {
-        id: item.call_id || begun.call.id,
-        name: item.name || begun.call.name,
-        arguments: item.arguments ?? begun.call.arguments,
-      };
-      return;
-    }
-    this.#calls.push({
-      call: { id: item.call_id ?? '', name: item.name ?? '', arguments: item.arguments ?? '' },
-      names,
-      done,
-    });
+  /** The call that an event about arguments means. */
+  #argues(event: Event): Gathered | undefined {
+    const names = namesOf(event);
+    const meant = this.#open(names) ?? this.#calls.findLast((one) => !one.done);
+    this.irregular ||=
+      meant === undefined || meant !== this.#current || names.some((name) => !meant.names.includes(name));
+    return meant;
   }
 
   #argue(event: Event, delta: string): void {
-    const names = [event.item_id && `id ${event.item_id}`, event.output_index != null && `#${event.output_index}`];
-    const gathered = this.#find(
-      names.filter((name): name is string => Boolean(name)),
-      true,
-    );
-    if (gathered && !gathered.done) gathered.call.arguments += delta;
+    this.count(delta);
+    const meant = this.#argues(event);
+    if (meant) meant.call.arguments += delta;
+  }
+
+  #argued(event: Event): void {
+    const meant = this.#argues(event);
+    if (!meant || event.arguments === meant.call.arguments) return;
+    this.irregular = true;
+    if (typeof event.arguments !== 'string') return;
+    this.count(event.arguments);
+    meant.call.arguments = event.arguments;
   }
 
   #whole(response: z.infer<typeof Response>): void {
@@ -152,6 +217,7 @@ export class ResponsesCollector extends Collector {
       else {
         const call = { id: item.call_id ?? '', name: item.name ?? '', arguments: item.arguments ?? '' };
         const added = { call, names: [], done: true };
+        this.count(call.arguments);
         seen.add(added);
         this.#calls.push(added);
       }

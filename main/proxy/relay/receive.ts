@@ -5,10 +5,13 @@ import { type SseEvent, SseReader } from './sse-reader.js';
 
 /** Larger than any answer of a model. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** The events of one answer on the wire: a million small pieces are 250 MB. */
+export const MAX_STREAM_BYTES = 512 * 1024 * 1024;
 /** Servers that keep the connection open after the last event have this long to say more. */
 const AFTER_LAST_MS = 250;
 
-export const tooLong = (): HttpError => new HttpError(502, 'UPSTREAM', 'The upstream server sent more than 64 MB.');
+export const tooLong = (limit = MAX_ANSWER_BYTES): HttpError =>
+  new HttpError(502, 'UPSTREAM', `The upstream server sent more than ${limit / 1024 / 1024} MB.`);
 
 /** Throws 502 over the limit. */
 export async function readDocument(body: AsyncIterable<Buffer>): Promise<Buffer> {
@@ -24,7 +27,7 @@ export async function readDocument(body: AsyncIterable<Buffer>): Promise<Buffer>
 
 /**
  * Gives every event to `take`; while it asks to wait nothing more is read. After the last event neither a connection that stays open nor
- * one that breaks matters. Errors of the connection and of `take` pass through.
+ * one that breaks matters. Errors of the connection and of `take` pass through. Rejects with 502 over the limit.
  */
 export function readEvents(
   body: Readable,
@@ -32,6 +35,7 @@ export function readEvents(
   take: (event: SseEvent) => Promise<void> | undefined,
 ): Promise<void> {
   const reader = new SseReader();
+  let bytes = 0;
   let waiting: Promise<void> | undefined;
   let grace: NodeJS.Timeout | undefined;
   return new Promise((resolve, reject) => {
@@ -66,6 +70,8 @@ export function readEvents(
     };
     const read = (chunk: Buffer): void =>
       guarded(() => {
+        bytes += chunk.length;
+        if (bytes > MAX_STREAM_BYTES) throw tooLong(MAX_STREAM_BYTES);
         pass(reader.push(chunk));
         if (waiting === undefined) return;
         body.pause();

@@ -1,18 +1,25 @@
 /**
  * Cuts a stream of server-sent events into events and keeps the bytes of each, so that what is not changed can go on as it came
- * (WHATWG HTML, section 9.2.6: lines end with LF, CRLF or CR, an event with an empty line).
+ * (WHATWG HTML, section 9.2.6: lines end with LF, CRLF or CR, an event with an empty line). Lines that are neither comments nor known
+ * fields are left out: a lenient client could read one as data that nobody judged.
  */
 import { HttpError } from '../http-error.js';
 
 export interface SseEvent {
-  /** With the empty line that ends it. */
+  /** With the empty line that ends it, without lines that mean nothing. */
   raw: Buffer;
+  /** null: it has no name. */
+  name: string | null;
   /** null: a comment, or fields without data. */
   data: string | null;
 }
 
 /** Larger than any answer of a model; an event that never ends must not fill the memory. */
 export const MAX_EVENT_BYTES = 64 * 1024 * 1024;
+
+/** A comment, a field that the standard names, or the empty line at the end. */
+const KNOWN_LINE = /^(?::|[\r\n]|(?:data|event|id|retry)(?::|[\r\n]|$))/;
+const BOM = '\u00ef\u00bb\u00bf';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -78,16 +85,28 @@ export class SseReader {
     // Nearly all events are one line of data.
     if (raw.indexOf(LF) === raw.length - 2 && raw.toString('latin1', 0, 6) === 'data: ' && !raw.includes(CR)) {
       this.#begin = false;
-      return { raw, data: raw.toString('utf8', 6, raw.length - 2) };
+      return { raw, name: null, data: raw.toString('utf8', 6, raw.length - 2) };
     }
-    let text = raw.toString('utf8');
-    if (this.#begin && text.startsWith('\ufeff')) text = text.slice(1);
+    // Latin-1 keeps every byte apart.
+    const text = raw.toString('latin1');
+    const mark = this.#begin && text.startsWith(BOM) ? BOM : '';
     this.#begin = false;
-    const data = text
-      .split(/\r\n|\n|\r/)
-      .flatMap((line) =>
-        line === 'data' ? [''] : line.startsWith('data:') ? [line.slice(line[5] === ' ' ? 6 : 5)] : [],
-      );
-    return { raw, data: data.length > 0 ? data.join('\n') : null };
+    const lines = text.slice(mark.length).match(/[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$/g) ?? [];
+    const kept = lines.filter((line) => KNOWN_LINE.test(line));
+    const data = kept.flatMap((line) => fieldOf(line, 'data') ?? []);
+    return {
+      raw: kept.length === lines.length ? raw : Buffer.from(mark + kept.join(''), 'latin1'),
+      name: kept.map((line) => fieldOf(line, 'event')).findLast((name) => name !== null) ?? null,
+      data: data.length > 0 ? data.join('\n') : null,
+    };
   }
+}
+
+/** null: it is another field. */
+function fieldOf(line: string, field: string): string | null {
+  const text = line.replace(/[\r\n]+$/, '');
+  if (text === field) return '';
+  if (!text.startsWith(`${field}:`)) return null;
+  const value = text.slice(field.length + 1);
+  return Buffer.from(value.startsWith(' ') ? value.slice(1) : value, 'latin1').toString('utf8');
 }

@@ -13,8 +13,11 @@ import { BodyReader } from './body-reader.js';
 import { handBackUnreadable } from './unreadable-calls.js';
 import type { ToUpkeep } from './upkeep.js';
 
-/** A finished request without what its body holds. */
-export type Entry = Omit<NewRequest, 'messages' | 'tools'>;
+/** What is kept of a request until it ends. */
+type Asked = Pick<NewRequest, 'messages' | 'tools' | 'began'>;
+
+/** A finished request without what its beginning tells. */
+export type Entry = Omit<NewRequest, keyof Asked>;
 
 /** What whoever passes a request on has to know of it. */
 export interface Opened extends Pick<ChatRequest, 'model' | 'stream' | 'includeUsage' | 'sampling' | 'cacheKey'> {
@@ -43,7 +46,7 @@ export function openedOf(chat: ChatRequest): Opened {
 }
 
 export class DirectSettler implements Settler {
-  readonly #open = new Map<string, Pick<ChatRequest, 'messages' | 'tools'>>();
+  readonly #open = new Map<string, Asked>();
   readonly #bodies = new BodyReader();
   readonly #breaker = new LoopBreaker();
 
@@ -61,7 +64,8 @@ export class DirectSettler implements Settler {
       this.#breaker.checkTurn(caller, chat);
       this.#breaker.checkCalls(caller, chat);
     }
-    this.#open.set(id, { messages: chat.messages, tools: chat.tools });
+    const began = origin === 'user' ? this.recorder.begin(chat.messages) : undefined;
+    this.#open.set(id, { messages: chat.messages, tools: chat.tools, began });
     const cwd = origin === 'user' ? beginsIn(chat.messages) : undefined;
     if (cwd !== undefined) this.upkeep({ kind: 'begun', requestId: id, cwd });
     return openedOf(chat);
@@ -117,7 +121,7 @@ export class DirectSettler implements Settler {
     );
   }
 
-  #asked(id: string): Pick<ChatRequest, 'messages' | 'tools'> {
+  #asked(id: string): Asked {
     const asked = this.#open.get(id);
     if (!asked) throw new Error(`Request ${id} is not open.`);
     return asked;

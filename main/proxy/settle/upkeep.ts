@@ -70,6 +70,8 @@ export class Upkeep {
     const { workspace, excluded } = recordingSettings(this.store);
     if (!workspace || this.#captures.size >= MAX_CAPTURES || folderAround(cwd, excluded) !== undefined) return;
     const capture = captureWorkspace(cwd, this.#stop.signal);
+    // Whoever keeps it hears of it; nobody may.
+    capture.catch(() => undefined);
     this.#captures.set(requestId, { capture, since: Date.now() });
   }
 

@@ -19,9 +19,9 @@ const TOOLS = {
 const VERSION_BYTES = 4096;
 const MAX_PROBLEMS = 32;
 
-/** Never rejects: what cannot be looked at is named in `problems`. null: there is no such directory on this machine. */
+/** Never rejects: what cannot be looked at is named in `problems`. null: there is no such directory here that can be looked at. */
 export async function captureWorkspace(cwd: string, signal: AbortSignal): Promise<Workspace | null> {
-  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return null;
+  if (!isDirectory(cwd)) return null;
   const capturedAt = Date.now();
   const problems: string[] = [];
   const tried = async <T>(what: string, work: Promise<T>, instead: T): Promise<T> => {
@@ -56,6 +56,15 @@ export async function captureWorkspace(cwd: string, signal: AbortSignal): Promis
     }),
   );
   return { cwd, capturedAt, git: state, locks, tools: versions.flat(), problems };
+}
+
+/** A prompt may name what can be no path at all. */
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /** Only what programs need to be found and to know their user; a relative folder on the path would lead into the project. */

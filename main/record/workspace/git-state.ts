@@ -1,8 +1,11 @@
 /**
  * Commit, branch and uncommitted changes of a working directory. A repository's own settings can name programs that git would
- * run (hooks, monitors, filters, external diffs, transports): each is turned off, so that looking at a folder runs nothing of it.
+ * run (hooks, monitors, filters, external diffs, transports): each is turned off, so that looking at a folder runs nothing of it. They
+ * can also name other folders: see own-repository.ts.
  */
+import { resolve } from 'node:path';
 import { MAX_DIFF_BYTES, MAX_UNTRACKED, type Workspace } from '../../../contract/workspace.js';
+import { checkOwnRepository, folderWithGit } from './own-repository.js';
 import { type ProgramLimits, type ProgramOutput, runProgram } from './run-program.js';
 
 const SAFE = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'core.pager=cat', 'safe.bareRepository=explicit'];
@@ -19,7 +22,9 @@ type Git = NonNullable<Workspace['git']>;
 
 /** `git`: the program. null: `limits.cwd` is in no repository. Rejects with a reason for a person. */
 export async function gitState(git: string, limits: Omit<ProgramLimits, 'maxBytes'>): Promise<Git | null> {
-  const env = { ...limits.env, ...ENVIRONMENT };
+  const root = folderWithGit(limits.cwd);
+  if (root === null) return null;
+  const env = { ...limits.env, ...ENVIRONMENT, GIT_WORK_TREE: root };
   const ask = (settings: readonly string[], args: readonly string[], maxBytes = NAMES_BYTES): Promise<ProgramOutput> =>
     runProgram(git, [...settings.flatMap((setting) => ['-c', setting]), '--no-pager', ...args], {
       ...limits,
@@ -30,8 +35,11 @@ export async function gitState(git: string, limits: Omit<ProgramLimits, 'maxByte
     const { code, stdout } = await ask(SAFE, args);
     return code === 0 ? stdout.toString('utf8').trimEnd() || null : null;
   };
-  const root = await line('rev-parse', '--show-toplevel');
-  if (root === null) return null;
+  const dirs = await line('rev-parse', '--absolute-git-dir', '--git-common-dir');
+  if (dirs === null) return null;
+  const [gitDir = '', commonDir = ''] = dirs.split('\n').map((dir) => resolve(limits.cwd, dir));
+  const worktree = await line('config', '--get', 'core.worktree');
+  checkOwnRepository({ root, gitDir, commonDir, worktree, ref: await line('symbolic-ref', '--quiet', 'HEAD') });
   const commit = await line('rev-parse', '--verify', '--quiet', 'HEAD');
   const branch = await line('symbolic-ref', '--short', '--quiet', 'HEAD');
   const settings = [...SAFE, ...(await filtersOff(ask))];

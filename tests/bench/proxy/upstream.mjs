@@ -1,5 +1,5 @@
 /**
- * A model server that streams a made-up answer: `chunks` pieces, one every `everyMs`, then a tool call. Every piece carries the moment it
+ * A model server that streams a made-up answer: `chunks` pieces, one every `everyMs` (0: as fast as they are taken), then a tool call. Every piece carries the moment it
  * was sent (monotonic clock, shared by all processes of a machine). Prints its port.
  */
 import { createServer } from 'node:http';
@@ -25,13 +25,23 @@ const server = createServer((request, response) => {
     const got = now();
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     let sent = 0;
+    const piece = () => response.write(chunk({ content: `@${got} ${now()} word` }));
+    const end = () => response.end(`${chunk(call)}${chunk({}, 'tool_calls')}data: [DONE]\n\n`);
+    if (everyMs === 0) {
+      const fill = () => {
+        while (sent++ < chunks && !response.destroyed) if (!piece()) return response.once('drain', fill);
+        return end();
+      };
+      fill();
+      return;
+    }
     const timer = setInterval(() => {
       if (sent++ < chunks) {
-        response.write(chunk({ content: `@${got} ${now()} word` }));
+        piece();
         return;
       }
       clearInterval(timer);
-      response.end(`${chunk(call)}${chunk({}, 'tool_calls')}data: [DONE]\n\n`);
+      end();
     }, everyMs);
     response.once('close', () => clearInterval(timer));
   });
