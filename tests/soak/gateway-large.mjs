@@ -11,8 +11,8 @@ const { values } = parseArgs({
   options: { megabytes: { type: 'string', default: '100' }, pieces: { type: 'string', default: '1000000' } },
 });
 const [megabytes, pieces] = [values.megabytes, values.pieces].map(Number);
-/** The body as it came, in the thread, as text and as values; beside what the process takes by itself. */
-const LIMIT_MB = 400 + 8 * megabytes;
+/** The body as it came, in the thread, as text, as values and in the form that is stored; beside what the process takes by itself. */
+const LIMIT_MB = 400 + 20 * megabytes;
 
 const small = JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }], tools: [TOOL] });
 const answered = (text) => text.endsWith('data: [DONE]\n\n') && text.includes('call_');
