@@ -8,6 +8,15 @@ import { normalizePath } from './shell-scope.js';
 const MAX_FILES = 500;
 const MAX_LINKS = 50;
 
+/** Of a file that is changed again and again the newest text counts. */
+const MAX_TEXT = 400_000;
+
+/** What may be in a file after a change of a part: the old text may remain, wherever the new one went. */
+function joined(before: string | undefined, content: string): string {
+  if (before === undefined || before === content) return content;
+  return `${before.slice(0, Math.max(0, MAX_TEXT - content.length))}\n${content}`;
+}
+
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 interface Text {
@@ -43,8 +52,8 @@ export class ModelFiles {
 
   /** A write by the call that is being read. */
   write({ path, content, effect }: Write): void {
-    if (effect === undefined) this.get(path);
-    if (content !== null) this.set(path, content);
+    const before = effect === undefined ? this.get(path) : undefined;
+    if (content !== null) this.set(path, joined(before, content));
   }
 
   /** The writes of an earlier call, and the conversation up to it. `exact`: their texts rest on nothing but that call. */
@@ -56,7 +65,8 @@ export class ModelFiles {
       // A folder that is not known may make two names those of one file.
       for (const known of names.get(nameOf(path)) ?? []) this.#texts.set(known, { ...this.#texts.get(known)!, since });
       if (content === null) continue;
-      this.set(path, content, effect === 'whole' && exact ? null : since);
+      const before = effect === undefined ? this.#find(path)?.text : undefined;
+      this.set(path, joined(before, content), effect === 'whole' && exact ? null : since);
       names.set(
         nameOf(path),
         [...new Set([...(names.get(nameOf(path)) ?? []), path])].filter((one) => this.#texts.has(one)),

@@ -80,7 +80,7 @@ export function readCall(name: string, args: Record<string, unknown>, files: Mod
         surface.writes.push({ path: own.resolve(normalizePath(path, cwd)), content: null });
     } else if (PATH_KEYS.test(key)) {
       const path = own.resolve(normalizePath(value.slice(0, 4096), cwd));
-      if (writing) surface.writes.push(writeOf(path, leaves));
+      if (writing) surface.writes.push(editOf(path, leaves, own) ?? writeOf(path, leaves));
       else surface.reads.push(path);
       if (/^[a-z]{2,8}:\/\//i.test(value)) surface.urls.push(value);
     } else if (IGNORED_KEYS.test(key) || (key === 'content' && !writing)) continue;
@@ -128,6 +128,27 @@ function writeOf(path: string, leaves: [string, string][]): Write {
     content!.length <= MAX_TEXT &&
     leaves.every(([key]) => WHOLE_KEYS.test(key) || IDLE_KEYS.test(key));
   return { path, content: content?.slice(0, MAX_TEXT) ?? null, ...(whole && { effect: 'whole' }) };
+}
+
+const OLD_KEYS = /^old_?(?:string|text|str)$/i;
+const NEW_KEYS = /^new_?(?:string|text|str)$/i;
+
+/** The file after the edits, where its text is known and holds everything that they replace. */
+function editOf(path: string, leaves: [string, string][], files: ModelFiles): Write | null {
+  if (!leaves.some(([key]) => OLD_KEYS.test(key))) return null;
+  let text = files.get(path);
+  let old: string | null = null;
+  for (const [key, value] of leaves) {
+    if (OLD_KEYS.test(key)) old = value;
+    else if (NEW_KEYS.test(key)) {
+      if (text === undefined || !old || !text.includes(old)) return null;
+      const parts = text.split(old);
+      if (text.length + (parts.length - 1) * (value.length - old.length) > MAX_TEXT) return null;
+      text = parts.join(value);
+      old = null;
+    }
+  }
+  return text === undefined ? null : { path, content: text, effect: 'replaced' };
 }
 
 /** Strings inside `value` with the nearest key; bounded in depth and number. */

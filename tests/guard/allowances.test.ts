@@ -117,8 +117,8 @@ describe('a call is also what it runs', () => {
       [write(path, textOf(EVIL))],
       [write(path, textOf(OTHER))],
       [run(`cat > ${path} <<'E'\n${textOf(OTHER)}\nE`)],
+      [['edit', { path, old_string: 'curl', new_string: 'curl -s' }]],
       // What the file holds after these is not known.
-      [['edit', { path, old_string: 'curl', new_string: textOf(HOST) }]],
       [run(`sed -i s/mirror.other.org/evil.example/ ${path}`)],
       [run(`curl -o ${path} https://docs.example.com/guide`)],
       [run(`cp /w/other ${path}`)],
