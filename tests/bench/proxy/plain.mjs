@@ -19,4 +19,6 @@ const server = createServer((asked, answer) => {
   );
   asked.pipe(onward);
 });
+// Between two rounds connections are idle for longer than Node's five seconds.
+server.keepAliveTimeout = 75_000;
 server.listen(0, '127.0.0.1', () => console.log(server.address().port));

@@ -1,6 +1,6 @@
 /**
- * A model server that streams a made-up answer: `chunks` pieces, one every `everyMs` (0: as fast as they are taken), then a tool call. Every piece carries the moment it
- * was sent (monotonic clock, shared by all processes of a machine). Prints its port.
+ * A model server that streams a made-up answer: `chunks` pieces, one every `everyMs` (0: as fast as they are taken), then a tool call.
+ * Every piece carries the moment it was sent (monotonic clock, shared by all processes of a machine). Prints its port.
  */
 import { createServer } from 'node:http';
 
@@ -46,4 +46,6 @@ const server = createServer((request, response) => {
     response.once('close', () => clearInterval(timer));
   });
 });
+// Between two rounds connections are idle for longer than Node's five seconds.
+server.keepAliveTimeout = 75_000;
 server.listen(0, '127.0.0.1', () => console.log(server.address().port));
