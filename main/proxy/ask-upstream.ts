@@ -24,14 +24,12 @@ import { type OutgoingBody, refused, sendUpstream, unreachable } from './upstrea
 export interface AskedUpstream {
   upstream: Upstream;
   opening: Promise<Opened>;
-  /** null: the body goes out as it came. */
+  /** null: it has gone out already, as it came. */
   chat: ChatRequest | null;
-  /** It has gone out already. */
+  /** null: it is still to be written. */
   sent: { response: Promise<Dispatcher.ResponseData> } | null;
   /** What the harness speaks. */
   dialect: Dialect;
-  /** The body as it came; rejects when the harness hangs up before its end. */
-  bytes: Promise<Buffer>;
   /** With its question mark, or ''. */
   query: string;
   headers: IncomingHttpHeaders;
@@ -158,15 +156,15 @@ async function send(
   signal: AbortSignal,
 ): Promise<Dispatcher.ResponseData> {
   const response = await (asked.sent?.response ??
-    post(asked, spoken, await translated(asked, spoken.api), deadlines, signal));
+    post(asked, spoken, await translated(asked, asked.chat!, spoken.api), deadlines, signal));
   return response.statusCode === 200 ? response : refused(response, asked.upstream.apiKey);
 }
 
 async function translated(
-  { upstream, chat, opening, bytes, sampling }: AskedUpstream,
+  { upstream, opening, sampling }: AskedUpstream,
+  chat: ChatRequest,
   api: Api,
-): Promise<Buffer | string> {
-  if (chat === null) return await bytes;
+): Promise<string> {
   const { model } = upstream;
   const usage = (await opening).stream && api === 'chat' ? { stream_options: { include_usage: true } } : {};
   return JSON.stringify(

@@ -23,7 +23,6 @@ import type { Entry, Opened } from './settle/settler.js';
 export interface Asked {
   id: string;
   dialect: Dialect;
-  bytes: Promise<Buffer>;
   query: string;
   /** Rejects with an HttpError for what no harness should send. */
   opening: Promise<Opened>;

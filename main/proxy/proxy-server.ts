@@ -133,7 +133,7 @@ export class ProxyServer {
     const sent = await this.#sendEarly(http, response, caller, dialect, { body, query });
     if (sent !== null) {
       const opening = body.whole.then((bytes) => settler.open(id, dialect.api, bytes, asker, caller.hint.origin));
-      return { id, dialect, bytes: body.whole, query, opening, chat: null, sent };
+      return { id, dialect, query, opening, chat: null, sent };
     }
     const bytes = await body.whole;
     const chat = dialect.parse(parseJsonBody(bytes));
@@ -142,7 +142,7 @@ export class ProxyServer {
     if (caller.hint.origin === 'user') this.#breaker.checkCalls(session, chat);
     // What it says is known here; should it fail there, recording fails by name.
     settler.open(id, dialect.api, bytes, null, caller.hint.origin).catch(() => undefined);
-    return { id, dialect, bytes: body.whole, query, opening: Promise.resolve(openedOf(chat)), chat, sent: null };
+    return { id, dialect, query, opening: Promise.resolve(openedOf(chat)), chat, sent: null };
   }
 
   /**
