@@ -15,48 +15,55 @@ export interface LockOptions {
   onWait?(holder: string): void;
 }
 
-/** Beside the lock, for people: the lock itself is the system's. */
-const Holder = z.object({ pid: z.number(), what: z.string().max(200) });
+/** Beside the lock, for people: the lock itself is the system's, on a file that nobody else can read meanwhile. */
+const Holder = z.object({ pid: z.number().int().positive(), what: z.string().max(2000), since: z.number() });
 const holderFile = (file: string): string => `${file}.holder`;
 
-function holderOf(file: string): string {
+/** Who holds `file`, since when (Unix milliseconds); null: nobody has written it yet, or it is damaged. */
+export function holderOf(file: string): z.infer<typeof Holder> | null {
   try {
-    const { pid, what } = Holder.parse(JSON.parse(readFileSync(holderFile(file), 'utf8')));
-    return `process ${pid}, ${what}`;
+    return Holder.safeParse(JSON.parse(readFileSync(holderFile(file), 'utf8'))).data ?? null;
   } catch {
-    return 'another process';
+    return null;
   }
 }
 
-function forgetHolder(file: string): void {
+/** Holds `file` until the returned function is called or the process ends; null: another one holds it. Errors: those of the disk. */
+export function hold(file: string, what: string, timeoutMs = 0): (() => void) | null {
+  const release = holdFile(file, timeoutMs);
+  if (release === null) return null;
   try {
-    rmSync(holderFile(file), { force: true });
-  } catch {
-    // The next holder writes over it.
+    const holder = { pid: process.pid, what: what.slice(0, 2000), since: Date.now() };
+    writeFileSync(holderFile(file), JSON.stringify(holder), { mode: 0o600 });
+  } catch (error) {
+    release();
+    throw error;
   }
+  return () => {
+    try {
+      rmSync(holderFile(file), { force: true });
+    } catch {
+      // The next holder writes over it.
+    }
+    release();
+  };
+}
+
+function nameOf(file: string): string {
+  const holder = holderOf(file);
+  return holder ? `process ${holder.pid}, ${holder.what}` : 'another process';
 }
 
 async function take(file: string, { what, waitMs, onWait }: LockOptions): Promise<() => void> {
   const deadline = performance.now() + waitMs;
   for (let waited = false; ; waited = true) {
-    const release = holdFile(file);
-    if (release) {
-      try {
-        writeFileSync(holderFile(file), JSON.stringify({ pid: process.pid, what }), { mode: 0o600 });
-      } catch (error) {
-        release();
-        throw error;
-      }
-      return () => {
-        forgetHolder(file);
-        release();
-      };
-    }
-    if (!waited) onWait?.(holderOf(file));
+    const release = hold(file, what);
+    if (release) return release;
+    if (!waited) onWait?.(nameOf(file));
     if (performance.now() >= deadline)
       throw new TackroomError(
         'BUSY',
-        `Another Tackroom (${holderOf(file)}) was not done within ${waitMs / 1000} s, so nothing was changed.`,
+        `Another Tackroom (${nameOf(file)}) was not done within ${waitMs / 1000} s, so nothing was changed.`,
         'Wait for it or stop it, then try again.',
       );
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));

@@ -63,13 +63,13 @@ const UNLOCK_DEADLINE_MS = 10_000;
  */
 export async function startServices(options: ServicesOptions): Promise<Services> {
   const paths = openHome(options.home);
-  const lock = lockHome(paths.home);
+  const releaseHome = lockHome(paths.home);
   let store: Store;
   try {
     store = openStore(options.home);
     removeLeftovers(paths);
   } catch (error) {
-    lock.release();
+    releaseHome();
     throw error;
   }
   const engineSocket = join(paths.sockets, engineSocketName());
@@ -137,7 +137,7 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     gatewayClient.close();
     await Promise.allSettled([engineService.stop(), gatewayService.stop()]);
     store.close();
-    lock.release();
+    releaseHome();
     throw error;
   }
   return {
@@ -162,7 +162,7 @@ export async function startServices(options: ServicesOptions): Promise<Services>
       await Promise.allSettled([gatewayService.stop(), engineService.stop()]);
       for (const socket of [engineSocket, gatewaySocket]) rmSync(socket, { force: true });
       store.close();
-      lock.release();
+      releaseHome();
     },
   };
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { toErrorShape } from '../../contract/errors.js';
-import { homeOwner, isHomeInUse, lockHome } from '../../main/services/home-lock.js';
+import { isHomeInUse, lockHome } from '../../main/services/home-lock.js';
 import { type Bundle, bundle } from '../record/bundle.js';
 import { temporaryHome } from '../record/support.js';
 
@@ -19,7 +19,7 @@ afterEach(() => folder.remove());
 
 const refusal = (): string => {
   try {
-    lockHome(folder.home).release();
+    lockHome(folder.home)();
     return '';
   } catch (error) {
     const { code, message, hint } = toErrorShape(error);
@@ -34,18 +34,17 @@ it('refuses a second owner by name until the first one is gone, also when it was
     `BUSY The home ${folder.home} is in use by \`tackroom serve --open\` (process ${child.pid}, `,
   );
   expect(isHomeInUse(folder.home)).toBe(true);
-  expect(homeOwner(folder.home)).toMatchObject({ pid: child.pid, command: 'tackroom serve --open' });
   child.kill('SIGKILL');
   await once(child, 'exit');
   expect(isHomeInUse(folder.home)).toBe(false);
-  const lock = lockHome(folder.home, 'tackroom demo');
-  expect(homeOwner(folder.home)).toMatchObject({ pid: process.pid, command: 'tackroom demo' });
-  lock.release();
+  const release = lockHome(folder.home, 'tackroom demo');
+  expect(refusal()).toContain(`\`tackroom demo\` (process ${process.pid}, `);
+  release();
 });
 
 it('refuses a second owner in the same process, and names no owner it cannot read', () => {
-  const lock = lockHome(folder.home, 'tackroom demo');
+  const release = lockHome(folder.home, 'tackroom demo');
   expect(refusal()).toContain(`process ${process.pid}`);
-  lock.release();
+  release();
   expect(refusal()).toBe('');
 });
