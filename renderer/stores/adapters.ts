@@ -5,7 +5,7 @@ import type { Deployment, Harness } from '../../contract/records.js';
 import type { AdapterView, DeploymentView } from '../../contract/views.js';
 import { ask } from '../bridge/client.js';
 import { throttle } from '../logic/throttle.js';
-import { tellError } from './notices.js';
+import { whileBusy } from './busy.js';
 
 interface Adapters {
   adapters: AdapterView[] | null;
@@ -20,19 +20,11 @@ interface Adapters {
 }
 
 export const useAdapters = create<Adapters>()((set, get) => {
-  const change = async (work: () => Promise<{ deployment: Deployment }>): Promise<boolean> => {
-    set({ busy: true });
-    try {
+  const change = (work: () => Promise<{ deployment: Deployment }>): Promise<boolean> =>
+    whileBusy(set, async () => {
       await work();
       await get().load();
-      return true;
-    } catch (error) {
-      tellError(error);
-      return false;
-    } finally {
-      set({ busy: false });
-    }
-  };
+    });
   return {
     adapters: null,
     deployments: [],

@@ -5,6 +5,7 @@ import { type ErrorShape, toErrorShape } from '../../contract/errors.js';
 import type { EventMessage } from '../../contract/events.js';
 import { ask } from '../bridge/client.js';
 import { throttle } from '../logic/throttle.js';
+import { whileBusy } from './busy.js';
 import { tellError } from './notices.js';
 
 type Program = CallOutput<'connect.program'>['program'];
@@ -66,19 +67,11 @@ export const useConnect = create<Connect>()((set, get) => ({
     }
     await get().load();
   },
-  async change(name, input) {
-    set({ busy: true });
-    try {
+  change: (name, input) =>
+    whileBusy(set, async () => {
       await ask(name, input);
       await get().load();
-      return true;
-    } catch (error) {
-      tellError(error);
-      return false;
-    } finally {
-      set({ busy: false });
-    }
-  },
+    }),
 }));
 
 const REFRESH_MS = 2_000;

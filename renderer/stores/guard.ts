@@ -3,8 +3,8 @@ import type { CallInput } from '../../contract/api.js';
 import { type ErrorShape, toErrorShape } from '../../contract/errors.js';
 import type { AllowanceView, GuardSettingsView } from '../../contract/guard-calls.js';
 import { ask } from '../bridge/client.js';
+import { whileBusy } from './busy.js';
 import { useGuardLog } from './guard-log.js';
-import { tellError } from './notices.js';
 
 interface Guard {
   settings: GuardSettingsView | null;
@@ -23,22 +23,10 @@ interface Guard {
 
 /** How the guard judges, and what the user lets pass. */
 export const useGuard = create<Guard>()((set, get) => {
-  const change = async (work: () => Promise<unknown>): Promise<boolean> => {
-    set({ busy: true });
-    try {
-      await work();
-      return true;
-    } catch (error) {
-      tellError(error);
-      return false;
-    } finally {
-      set({ busy: false });
-    }
-  };
   const settle = (work: () => Promise<{ settings: GuardSettingsView }>): Promise<boolean> =>
-    change(async () => set(await work()));
+    whileBusy(set, async () => set(await work()));
   const answer = (work: () => Promise<unknown>): Promise<boolean> =>
-    change(async () => {
+    whileBusy(set, async () => {
       await work();
       await Promise.all([get().load(), useGuardLog.getState().load()]);
     });

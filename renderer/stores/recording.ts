@@ -5,7 +5,7 @@ import type { EventMessage } from '../../contract/events.js';
 import type { RecordingState } from '../../contract/recording.js';
 import { ask } from '../bridge/client.js';
 import { throttle } from '../logic/throttle.js';
-import { tellError } from './notices.js';
+import { whileBusy } from './busy.js';
 
 interface Recording {
   state: RecordingState | null;
@@ -28,18 +28,7 @@ export const useRecording = create<Recording>()((set) => ({
       set({ error: toErrorShape(error) });
     }
   },
-  async change(change) {
-    set({ busy: true });
-    try {
-      set({ state: await ask('recording.change', change), error: null });
-      return true;
-    } catch (error) {
-      tellError(error);
-      return false;
-    } finally {
-      set({ busy: false });
-    }
-  },
+  change: (change) => whileBusy(set, async () => set({ state: await ask('recording.change', change), error: null })),
 }));
 
 const REFRESH_MS = 5_000;
