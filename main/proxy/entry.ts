@@ -5,6 +5,7 @@
  */
 import { fstatSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
 import { TackroomError, toErrorShape } from '../../contract/errors.js';
 import { blockedNotice } from '../guard/guard.js';
 import { MessageStore } from '../record/message-store.js';
@@ -20,6 +21,12 @@ import { installToken } from './token.js';
 
 /** How long a request waits for an engine that is being started again. */
 const ENGINE_CONNECT_MS = 10_000;
+
+/**
+ * Bodies pass through memory that the collector counts: a small heap is otherwise swept whole several times a second, and every stream
+ * waits for it. Per cent that it may grow in between.
+ */
+const HEAP_GROWTH = 200;
 
 interface Arguments {
   home: string;
@@ -57,6 +64,7 @@ function onParentGone(stop: () => Promise<void>): void {
 }
 
 async function start(args: Arguments): Promise<void> {
+  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
   const token = installToken(args.home);
   // Before the thread opens it too: one of them brings the schema up to date.
   const store = openStore(args.home);

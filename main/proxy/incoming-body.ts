@@ -9,7 +9,11 @@ export const MAX_BODY_BYTES = 128 * 1024 * 1024;
 const MAX_DRAIN_BYTES = 4 * MAX_BODY_BYTES;
 
 export class IncomingBody {
+  /** Of a body of unknown length. */
   readonly #chunks: Buffer[] = [];
+  /** Of a body of known length; memory of its own, so that it can be given to another thread without a copy. */
+  readonly #gathered: Buffer | null;
+  #headBytes = 0;
   #bytes = 0;
   #ended = false;
   #onward: Readable | null = null;
@@ -27,6 +31,7 @@ export class IncomingBody {
       throw new HttpError(400, 'UNSUPPORTED', 'Send the body without compression.');
     const said = Number(request.headers['content-length'] ?? Number.NaN);
     this.length = said <= MAX_BODY_BYTES ? said : null;
+    this.#gathered = this.length === null ? null : Buffer.allocUnsafeSlow(this.length);
     let begun: (head: Buffer) => void;
     let lost: (cause: Error) => void;
     this.head = new Promise((resolve, reject) => {
@@ -35,14 +40,17 @@ export class IncomingBody {
     });
     this.whole = new Promise((resolve, reject) => {
       request.on('data', (chunk: Buffer) => {
-        if (this.#bytes === 0) begun(chunk);
+        if (this.#bytes === 0) {
+          this.#headBytes = chunk.length;
+          begun(chunk);
+        }
         this.#take(chunk, request);
       });
       request.once('end', () => {
         this.#ended = true;
         begun(Buffer.alloc(0));
         this.#onward?.push(null);
-        if (this.#bytes <= MAX_BODY_BYTES) resolve(Buffer.concat(this.#chunks, this.#bytes));
+        if (this.#bytes <= MAX_BODY_BYTES) resolve(this.#gathered ?? Buffer.concat(this.#chunks, this.#bytes));
         else reject(new HttpError(413, 'BAD_ARGUMENT', `The body is larger than ${MAX_BODY_BYTES / 1024 / 1024} MB.`));
       });
       const gone = (cause?: Error): void => {
@@ -59,23 +67,27 @@ export class IncomingBody {
     this.whole.catch(() => undefined);
   }
 
-  /** Everything as it comes, `head` in the place of what came first. Once, when that is there. */
+  /** Everything as it comes, `head` in the place of what came first. Once, when that is there, for a body of known length. */
   from(head: Buffer): Readable {
     const onward = new Readable({ read: () => undefined });
     // Whoever sends it on says what broke.
     onward.on('error', () => undefined);
-    for (const chunk of [head, ...this.#chunks.slice(1)]) onward.push(chunk);
+    onward.push(head);
+    const since = this.#gathered!.subarray(this.#headBytes, this.#bytes);
+    // A copy: what was gathered may be given away before this is sent.
+    if (since.length > 0) onward.push(Buffer.from(since));
     if (this.#ended) onward.push(null);
     this.#onward = onward;
     return onward;
   }
 
   #take(chunk: Buffer, request: IncomingMessage): void {
+    if (this.#gathered !== null) chunk.copy(this.#gathered, this.#bytes);
     this.#bytes += chunk.length;
-    if (this.#bytes <= MAX_BODY_BYTES) {
-      this.#chunks.push(chunk);
-      this.#onward?.push(chunk);
-    } else {
+    this.#onward?.push(chunk);
+    if (this.#gathered !== null) return;
+    if (this.#bytes <= MAX_BODY_BYTES) this.#chunks.push(chunk);
+    else {
       this.#chunks.length = 0;
       if (this.#bytes > MAX_DRAIN_BYTES) request.destroy();
     }

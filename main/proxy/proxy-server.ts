@@ -1,5 +1,6 @@
 /** HTTP in front of exchanges: who asks is decided by the address that was reached. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../store/ids.js';
 import { checkToken, NotAdmitted, type Route, routeOf } from './access.js';
 import { sendAsItComes } from './ask-upstream.js';
@@ -17,13 +18,21 @@ import { IncomingBody, readBody } from './incoming-body.js';
 import { LoopBreaker } from './loop-breaker.js';
 import type { ProxyServices } from './services.js';
 import { harnessSessionId } from './session-header.js';
-import { openedOf } from './settle/settler.js';
+import { type Opened, openedOf } from './settle/settler.js';
 
 /** Time for a client to send its whole request, milliseconds. */
 const REQUEST_TIMEOUT_MS = 120_000;
 
 /** Longer than any client keeps an idle connection, so that none is closed just as a request is sent on it. */
 const KEEP_ALIVE_MS = 75_000;
+
+/** A conversation that has gone out is read after the first byte of its answer, which then does not share the processor, or after this. */
+const READ_AFTER_MS = 20;
+
+async function answerBegins(response: Promise<unknown>): Promise<void> {
+  await Promise.race([response.catch(() => undefined), sleep(READ_AFTER_MS, undefined, { ref: false })]);
+  await setImmediate();
+}
 
 /** Says who asks on `route`; throws HttpError. */
 export type Identify = (request: IncomingMessage, route: Route) => Caller;
@@ -129,10 +138,18 @@ export class ProxyServer {
   ): Promise<Asked> {
     const { settler } = this.services;
     const id = newId('req');
-    const asker = `${caller.hint.workerKey ?? caller.harness}\n${harnessSessionId(http, { cacheKey: null }) ?? ''}`;
+    const harnessSession = harnessSessionId(http, { cacheKey: null });
+    const asker = `${caller.hint.workerKey ?? caller.harness}\n${harnessSession ?? ''}`;
+    // What is given to the settler is gone here: the breaker may want to know the conversation, and it may still be going out.
+    const isNeeded = harnessSession === null || body.length === null;
+    const open = (bytes: Buffer, loopKey: string | null): Promise<Opened> =>
+      settler.open(id, dialect.api, isNeeded ? Buffer.from(bytes) : bytes, loopKey, caller.hint.origin);
     const sent = await this.#sendEarly(http, response, caller, dialect, { body, query });
     if (sent !== null) {
-      const opening = body.whole.then((bytes) => settler.open(id, dialect.api, bytes, asker, caller.hint.origin));
+      const opening = body.whole.then(async (bytes) => {
+        await answerBegins(sent.response);
+        return open(bytes, asker);
+      });
       return { id, dialect, query, opening, chat: null, sent };
     }
     const bytes = await body.whole;
@@ -141,7 +158,7 @@ export class ProxyServer {
     this.#breaker.checkTurn(session, chat);
     if (caller.hint.origin === 'user') this.#breaker.checkCalls(session, chat);
     // What it says is known here; should it fail there, recording fails by name.
-    settler.open(id, dialect.api, bytes, null, caller.hint.origin).catch(() => undefined);
+    open(bytes, null).catch(() => undefined);
     return { id, dialect, query, opening: Promise.resolve(openedOf(chat)), chat, sent: null };
   }
 

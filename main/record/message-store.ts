@@ -4,7 +4,7 @@
  * What a turn adds to the disk is what the turn added to the conversation.
  */
 import type { ChatMessage, ToolDefinition } from '../engine/protocol.js';
-import type { Database, Statement } from '../store/database.js';
+import { type Database, prepared, type Statement } from '../store/database.js';
 import { canonicalJson, sha256 } from './hash.js';
 
 export interface ChainLink {
@@ -59,7 +59,7 @@ export class MessageStore {
 
   /** Stores what is new of `chain` and returns its leaf. A stored node has stored ancestors. */
   putChain(chain: readonly ChainLink[]): string {
-    const known = this.db.prepare('SELECT 1 FROM message_node WHERE hash = ?');
+    const known = prepared(this.db, 'SELECT 1 FROM message_node WHERE hash = ?');
     let first = chain.length;
     while (first > 0 && !known.get(chain[first - 1]!.node)) first--;
     for (let i = first; i < chain.length; i++) this.#putLink(chain[i]!, chain[i - 1]?.node ?? null, i);
@@ -94,17 +94,17 @@ export class MessageStore {
   putTools(tools: readonly ToolDefinition[]): string {
     const body = canonicalJson(tools);
     const hash = sha256(body);
-    this.db.prepare('INSERT OR IGNORE INTO tools (hash, body) VALUES (?, ?)').run(hash, body);
+    prepared(this.db, 'INSERT OR IGNORE INTO tools (hash, body) VALUES (?, ?)').run(hash, body);
     return hash;
   }
 
   message(hash: string): ChatMessage | undefined {
-    const row = this.db.prepare('SELECT body FROM message WHERE hash = ?').get(hash) as { body: string } | undefined;
+    const row = prepared(this.db, 'SELECT body FROM message WHERE hash = ?').get(hash) as { body: string } | undefined;
     return row && (JSON.parse(row.body) as ChatMessage);
   }
 
   tools(hash: string): ToolDefinition[] | undefined {
-    const row = this.db.prepare('SELECT body FROM tools WHERE hash = ?').get(hash) as { body: string } | undefined;
+    const row = prepared(this.db, 'SELECT body FROM tools WHERE hash = ?').get(hash) as { body: string } | undefined;
     return row && (JSON.parse(row.body) as ToolDefinition[]);
   }
 

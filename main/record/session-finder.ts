@@ -4,6 +4,7 @@
  */
 import type { Harness, Origin, Request, Session } from '../../contract/records.js';
 import type { ChatMessage } from '../engine/protocol.js';
+import { prepared } from '../store/database.js';
 import type { Store } from '../store/store.js';
 import type { ChainLink, MessageStore } from './message-store.js';
 
@@ -56,7 +57,8 @@ export class SessionFinder {
 
   #byPrefix(hint: SessionHint, chain: readonly ChainLink[], now: number): Session | undefined {
     // `+` takes away the number affinity of the column, with which SQLite would not use the index of session.id.
-    const askedWith = this.store.db.prepare(
+    const askedWith = prepared(
+      this.store.db,
       `SELECT r.id FROM request r JOIN session s ON s.id = +r.sessionId
        WHERE r.promptNode = ? AND s.harness = ? AND s.origin = ? AND s.harnessSessionId IS NULL
        ORDER BY r.createdAt DESC, r.id DESC LIMIT 64`,

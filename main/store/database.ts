@@ -10,6 +10,17 @@ import { MIGRATIONS } from './migrations.js';
 export type Database = Sqlite.Database;
 export type Statement = Sqlite.Statement<unknown[]>;
 
+const PREPARED = new WeakMap<Database, Map<string, Statement>>();
+
+/** The statement, compiled once a connection: compiling costs more than a small write. For texts that are few. */
+export function prepared(db: Database, sql: string): Statement {
+  const known = PREPARED.get(db) ?? new Map<string, Statement>();
+  PREPARED.set(db, known);
+  const statement = known.get(sql) ?? db.prepare(sql);
+  known.set(sql, statement);
+  return statement;
+}
+
 /** The compiled SQLite to load instead of the package's own: a checkout under Electron needs one of Electron's ABI. */
 const nativeBinding = process.env.TACKROOM_SQLITE_BINDING;
 

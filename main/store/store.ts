@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { RECORDS, type RecordKind, type RecordOf } from '../../contract/records.js';
-import { type Database, openDatabase, type Statement } from './database.js';
+import { type Database, openDatabase, prepared } from './database.js';
 import { TABLES } from './tables.js';
 
 export interface Query {
@@ -18,9 +18,6 @@ export interface Query {
 }
 
 export class Collection<K extends RecordKind> {
-  /** Compiled when first needed: preparing costs more than a small write. */
-  readonly #statements = new Map<string, Statement>();
-
   constructor(
     private readonly db: Database,
     private readonly kind: K,
@@ -31,7 +28,8 @@ export class Collection<K extends RecordKind> {
     const checked = RECORDS[this.kind].parse(record) as RecordOf<K> & Record<string, unknown>;
     const columns = TABLES[this.kind];
     const names = ['id', 'createdAt', ...columns, 'data'];
-    this.#prepared(
+    prepared(
+      this.db,
       `INSERT INTO ${this.kind} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})
          ON CONFLICT(id) DO UPDATE SET ${names
            .slice(1)
@@ -42,7 +40,7 @@ export class Collection<K extends RecordKind> {
   }
 
   get(id: string): RecordOf<K> | undefined {
-    const row = this.#prepared(`SELECT data FROM ${this.kind} WHERE id = ?`).get(id) as { data: string } | undefined;
+    const row = prepared(this.db, `SELECT data FROM ${this.kind} WHERE id = ?`).get(id) as { data: string } | undefined;
     return row && (JSON.parse(row.data) as RecordOf<K>);
   }
 
@@ -62,25 +60,20 @@ export class Collection<K extends RecordKind> {
     if (!['id', 'createdAt', ...TABLES[this.kind]].includes(order))
       throw new Error(`no index on ${this.kind}.${order}`);
     const direction = query.descending === false ? 'ASC' : 'DESC';
-    const rows = this.db
-      .prepare(`SELECT data FROM ${this.kind}${sql} ORDER BY ${order} ${direction}, id ${direction} LIMIT ? OFFSET ?`)
-      .all(...values, query.limit ?? -1, query.offset ?? 0) as { data: string }[];
+    const rows = prepared(
+      this.db,
+      `SELECT data FROM ${this.kind}${sql} ORDER BY ${order} ${direction}, id ${direction} LIMIT ? OFFSET ?`,
+    ).all(...values, query.limit ?? -1, query.offset ?? 0) as { data: string }[];
     return rows.map((row) => JSON.parse(row.data) as RecordOf<K>);
   }
 
   count(query: Pick<Query, 'where'> = {}): number {
     const { sql, values } = this.#where(query);
-    return (this.#prepared(`SELECT count(*) AS n FROM ${this.kind}${sql}`).get(...values) as { n: number }).n;
+    return (prepared(this.db, `SELECT count(*) AS n FROM ${this.kind}${sql}`).get(...values) as { n: number }).n;
   }
 
   delete(id: string): boolean {
     return this.db.prepare(`DELETE FROM ${this.kind} WHERE id = ?`).run(id).changes > 0;
-  }
-
-  #prepared(sql: string): Statement {
-    const statement = this.#statements.get(sql) ?? this.db.prepare(sql);
-    this.#statements.set(sql, statement);
-    return statement;
   }
 
   #where(query: Pick<Query, 'where'>): { sql: string; values: (string | number | null)[] } {

@@ -1,9 +1,10 @@
 /**
  * What the gateway costs a harness, guard and record on, beside a plain pass-through in the same run.
  *
- *     npm run bench:proxy [-- --streams 48 --rounds 3 --bytes 20000,400000]
+ *     npm run bench:proxy [-- --streams 48 --rounds 3 --bytes 20000,400000 --apart 22,7]
  *
- * A round is plain, gateway; the best of the rounds counts for each. Gateway, model server and harnesses are processes of their own.
+ * `--apart`: milliseconds between the beginnings of two harnesses; 22 spreads 48 of them over a turn, 7 brings them all in a third of a
+ * second. A round is plain, gateway; the best of the rounds counts for each. Gateway, model server and harnesses are processes of their own.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -21,6 +22,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     turns: { type: 'string', default: '3' },
     bytes: { type: 'string', default: '20000,400000' },
+    apart: { type: 'string', default: '22,7' },
   },
 });
 const [streams, rounds, turns] = [values.streams, values.rounds, values.turns].map(Number);
@@ -82,13 +84,16 @@ try {
     `${cpus()[0].model}, ${cpus().length} cores, ${new Date().toISOString().slice(0, 10)}, ${streams} streams, a piece every 25 ms`,
   );
   console.log(
-    '\n| conversation | | first byte p50, ms | p99 | piece p50 | p99 | processor time a turn, ms |\n|---|---|---|---|---|---|---|',
+    '\n| conversation | turns begin | | first byte p50, ms | p99 | piece p50 | p99 | processor time a turn, ms |\n|---|---|---|---|---|---|---|---|',
   );
-  for (const bytes of values.bytes.split(',').map(Number)) {
+  const cases = values.apart
+    .split(',')
+    .flatMap((apart) => values.bytes.split(',').map((bytes) => ({ apartMs: Number(apart), bytes: Number(bytes) })));
+  for (const { bytes, apartMs } of cases) {
     const best = {};
     for (let round = 0; round < rounds; round++)
       for (const [name, proxy] of Object.entries(proxies)) {
-        const result = await measure({ ...proxy, token, bytes });
+        const result = await measure({ ...proxy, token, bytes, apartMs });
         best[name] ??= { cpu: Number.POSITIVE_INFINITY };
         best[name].cpu = Math.min(best[name].cpu, result.cpu);
         for (const kind of ['first', 'chunk'])
@@ -98,7 +103,7 @@ try {
       }
     const row = (name, of) =>
       console.log(
-        `| ${bytes / 1000} kB | ${name} | ${['firstp50', 'firstp99', 'chunkp50', 'chunkp99', 'cpu'].map((key) => of(key).toFixed(2)).join(' | ')} |`,
+        `| ${bytes / 1000} kB | every ${apartMs} ms | ${name} | ${['firstp50', 'firstp99', 'chunkp50', 'chunkp99', 'cpu'].map((key) => of(key).toFixed(2)).join(' | ')} |`,
       );
     row('plain pass-through', (key) => best.plain[key]);
     row('gateway', (key) => best.gateway[key]);

@@ -52,7 +52,12 @@ export class ThreadSettler implements Settler {
   }
 
   open(id: string, api: Api, body: Buffer, loopKey: string | null, origin: Origin): Promise<Opened> {
-    return this.#call((call) => ({ kind: 'open', call, id, api, body, loopKey, origin }));
+    // Small ones share their memory with others.
+    const isAlone = body.byteLength === body.buffer.byteLength;
+    return this.#call(
+      (call) => ({ kind: 'open', call, id, api, body, loopKey, origin }),
+      isAlone ? [body.buffer as ArrayBuffer] : [],
+    );
   }
 
   check(id: string, input: Omit<GuardInput, 'request'>): Promise<CallVerdict[]> {
@@ -74,15 +79,16 @@ export class ThreadSettler implements Settler {
     await this.#gone;
   }
 
-  #post(message: ToThread): void {
-    this.#worker.postMessage(message);
+  /** `given`: memory that moves there. */
+  #post(message: ToThread, given: readonly ArrayBuffer[] = []): void {
+    this.#worker.postMessage(message, given);
   }
 
-  #call<T>(message: (call: number) => ToThread): Promise<T> {
+  #call<T>(message: (call: number) => ToThread, given: readonly ArrayBuffer[] = []): Promise<T> {
     const call = this.#calls++;
     return new Promise<T>((resolve, reject) => {
       this.#waiting.set(call, { resolve, reject });
-      this.#post(message(call));
+      this.#post(message(call), given);
     });
   }
 

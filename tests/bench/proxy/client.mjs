@@ -2,11 +2,11 @@
  * `streams` harnesses at once, each `turns` turns one after the other; before, each has a turn that brings the conversation there, after
  * which `warm` is printed. Prints milliseconds: `first`, what is lost between sending a request
  * and its first byte on both ways; `chunk`, what a later piece takes from the model server.
- * usage: client.mjs '{"port":N,"token":T,"streams":48,"turns":3,"bytes":20000}'
+ * usage: client.mjs '{"port":N,"token":T,"streams":48,"turns":3,"bytes":20000,"apartMs":22}'
  */
 import { Agent, request } from 'node:http';
 
-const { port, token, streams, turns, bytes } = JSON.parse(process.argv[2]);
+const { port, token, streams, turns, bytes, apartMs } = JSON.parse(process.argv[2]);
 const now = () => Number(process.hrtime.bigint()) / 1e6;
 const agent = new Agent({ keepAlive: true, maxSockets: streams });
 const first = [];
@@ -87,7 +87,7 @@ const take = (from, to) =>
   Promise.all(
     Array.from({ length: streams }, async (_, stream) => {
       // Not all in the same instant, as people do not either.
-      await new Promise((resolve) => setTimeout(resolve, stream * 7));
+      await new Promise((resolve) => setTimeout(resolve, stream * apartMs));
       for (let turn = from; turn < to; turn++) await ask(conversation(stream, turn), `ses_${process.pid}_${stream}`);
     }),
   );
