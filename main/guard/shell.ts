@@ -120,15 +120,12 @@ export function parseShell(script: string, context: ShellContext): Command[] {
         const command = current;
         const holder = token;
         // The body follows the line: read when the lexer has passed it.
-        Object.defineProperty(command, 'stdin', {
-          get: () => holder.heredoc ?? null,
-          enumerable: true,
-          configurable: true,
-        });
+        setStdin(command, () => holder.heredoc ?? null);
         redirect = null;
       }
     } else if (redirect === '<<<') {
-      current.stdin = token.text;
+      const { text } = token;
+      setStdin(current, () => text);
       redirect = null;
     } else if (redirect) {
       for (const target of token.quoted ? [token.text] : expandBraces(token.text))
@@ -145,6 +142,11 @@ export function parseShell(script: string, context: ShellContext): Command[] {
   }
   finish('\n');
   return out;
+}
+
+/** The last that is named counts. */
+function setStdin(command: Command, read: () => string | null): void {
+  Object.defineProperty(command, 'stdin', { get: read, enumerable: true, configurable: true });
 }
 
 /** A word as the shell would split it: an unquoted variable becomes several words, braces are spelled out. */

@@ -13,6 +13,8 @@ export const WRAPPERS: Record<string, (command: string) => string> = {
   'base64 in eval': (c) => `eval "$(printf %s ${base64(c)} | base64 --decode)"`,
   'hex into bash': (c) => `echo ${hex(c)} | xxd -r -p | bash`,
   'here-string': (c) => `bash <<< ${q(c)}`,
+  'a here-string after a here-document': (c) => `bash <<'OTHER' <<< ${q(c)}\ntrue\nOTHER`,
+  'a here-document after a here-string': (c) => `bash <<< true <<'WRAP'\n${c}\nWRAP`,
   'process substitution': (c) => `bash <(echo ${base64(c)} | base64 -d)`,
   'a group': (c) => `{ ${c}\n}`,
   'a subshell in the background': (c) => `(${c}\n) &`,

@@ -168,7 +168,7 @@ const opencode: Program = {
   },
 };
 
-const HERMES_MODES: Partial<Record<Api, string>> = { responses: 'codex_responses' };
+const HERMES_MODES: Partial<Record<Api, string>> = { responses: 'codex_responses', messages: 'anthropic_messages' };
 
 function hermesCommand({ home, set }: Setup, more: string[], prompt: string): Command {
   const args = ['chat', '-q', prompt, '--max-turns', set.has('few-turns') ? '3' : '12', '-t', 'terminal,file', ...more];
@@ -180,7 +180,8 @@ function hermesCommand({ home, set }: Setup, more: string[], prompt: string): Co
 
 const hermes: Program = {
   configure({ home, origin, key, model, api, set }) {
-    const base = { base_url: `${origin}/v1`, api_key: key };
+    // Anthropic's client brings the rest of the path itself.
+    const base = { base_url: api === 'messages' ? origin : `${origin}/v1`, api_key: key };
     const named = HERMES_MODES[api];
     const provider =
       named === undefined

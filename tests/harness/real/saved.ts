@@ -126,6 +126,11 @@ const OWN: Record<string, Exception> = {
   'hermes no finish reason': saved(HALF, HALF_FAILS),
   'hermes ends early': saved(HALF, HALF_FAILS),
   'hermes ends early (responses)': saved(HALF, { code: 1, failure: '', answer: containing(NO_FINISH) }, { code: 0 }),
+  'hermes ends early (messages)': saved(
+    HALF,
+    { code: 1, failure: '', answer: containing('Invalid API response after 3 retries') },
+    { code: 0 },
+  ),
   'hermes ends early once': saved(ASKS_AGAIN, { answer: DONE }),
   'hermes HTML instead of a stream': hermesWords('After a 502 it does not try another connection.', NOT_AN_ANSWER),
   'hermes hangs up before an answer': hermesWords(

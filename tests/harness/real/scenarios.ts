@@ -40,8 +40,7 @@ const SHELL: Record<HarnessName, string> = { pi: 'bash', opencode: 'bash', herme
 const ALL: Record<HarnessName, Api[]> = {
   pi: ['chat', 'responses', 'messages'],
   opencode: ['chat', 'responses', 'messages'],
-  // Its third API needs a Python package that its pinned set has not.
-  hermes: ['chat', 'responses'],
+  hermes: ['chat', 'responses', 'messages'],
 };
 const only = (...names: HarnessName[]): Scenario['for'] => Object.fromEntries(names.map((name) => [name, ['chat']]));
 

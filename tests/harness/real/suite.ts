@@ -17,12 +17,14 @@ import { apisOf, SCENARIOS } from './scenarios.js';
 /** Two runs of at most 240 s each, two turns in some. */
 const TIMEOUT_MS = 1_000_000;
 
-/** What the harnesses ask for in these scenarios, in the order of the alphabet (hermes names a session only on its own screen). */
+/** What the harnesses ask for in these scenarios, in the order of the alphabet. */
 const PURPOSES: Record<HarnessName, Purpose[]> = {
   pi: ['compaction', 'main'],
   opencode: ['compaction', 'main', 'subagent', 'title'],
   hermes: ['approval', 'compaction', 'main'],
 };
+/** hermes asks for a title in the background and ends without waiting for it: whether the request goes out is chance. */
+const CHANCE: Partial<Record<HarnessName, Purpose>> = { hermes: 'title' };
 
 /** For whoever looks into a difference: a folder that every pair of outcomes is written to. */
 const KEPT = process.env.TACKROOM_OUTCOMES;
@@ -83,7 +85,7 @@ export function describeOutcomes(harness: HarnessName, share?: ReadonlySet<strin
       const store = openStore(gateway.home);
       const purposes = new Set(store.request.list().map(({ purpose }) => purpose));
       store.close();
-      expect([...purposes].sort()).toEqual(PURPOSES[harness]);
+      expect([...purposes].filter((purpose) => purpose !== CHANCE[harness]).sort()).toEqual(PURPOSES[harness]);
     });
   });
 }
