@@ -100,9 +100,13 @@ export class Conversation {
         );
       const args = wanted ? parseObject(text) : null;
       if (!args) continue;
-      const surface = readCall(name, args, files);
-      this.#record(surface, files, first + at + 1);
-      for (const [path, target] of surface.links) files.link(path, target);
+      try {
+        const surface = readCall(name, args, files);
+        this.#record(surface, files, first + at + 1);
+        for (const [path, target] of surface.links) files.link(path, target);
+      } catch {
+        // A call that cannot be read was refused when it came.
+      }
     }
     return files;
   }

@@ -4,6 +4,7 @@
  */
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { Origin } from '../../../contract/records.js';
 import { LiveGuard } from '../../guard/live-guard.js';
 import { Recorder } from '../../record/recorder.js';
 import { openStore } from '../../store/store.js';
@@ -44,17 +45,18 @@ const answer = (call: number, result: Promise<Extract<FromThread, { kind: 'done'
   );
 
 /**
- * Commits are at least this far apart, milliseconds: each costs a flush and as much processor time as several requests, which the streams
- * that are running would feel. A request that ends alone waits for nobody.
+ * Commits of what people did are at least this far apart, milliseconds: each costs a flush and as much processor time as several
+ * requests, which the streams that are running would feel. A request that ends alone waits for nobody, and rollouts, which flush nothing
+ * and ask one turn after the other, never do.
  */
 const COMMIT_EVERY_MS = 20;
 
 const waiting: { call: number; entry: Entry }[] = [];
 let committedAt = Number.NEGATIVE_INFINITY;
 
-function flushSoon(): void {
+function flushSoon(origin: Origin): void {
   const left = committedAt + COMMIT_EVERY_MS - performance.now();
-  if (left > 0) setTimeout(flush, left);
+  if (left > 0 && origin === 'user') setTimeout(flush, left);
   else setImmediate(flush);
 }
 
@@ -101,7 +103,8 @@ port.on('message', (message: ToThread) => {
       break;
     case 'record':
       // Everything that has arrived by now goes into the same commit.
-      if (waiting.push(message) === 1) flushSoon();
+      if (waiting.push(message) === 1 || message.entry.session.origin !== 'user')
+        flushSoon(message.entry.session.origin);
       break;
     case 'release':
       flush();
