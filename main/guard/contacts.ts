@@ -12,35 +12,39 @@ const QUIET = new Set(
   ),
 );
 /** Clients whose first plain word is a host or a URL; the value: options that take a word which is no address. */
-const CLIENTS: Record<string, RegExp> = {
-  curl: /^(?:-[a-zA-Z]*[HdoXuAFbceTmwKrtCEQDyYzhU]|--(?:header|data.*|output|request|user|user-agent|form.*|cookie.*|referer|upload-file|max-time|write-out|config|range|cert|key|cacert|json|retry.*|connect-timeout|url-query|noproxy|dns-servers))$/,
-  wget: /^(?:-[a-zA-Z]*[OoPUaeitTwQ]|--input-file|--(?:output-document|output-file|directory-prefix|user-agent|header|post-data|post-file|user|password|tries|timeout|method|body-data))$/,
-  http: /^-/,
-  https: /^-/,
-  ssh: /^-[bcDEeFIiLlmOopQRSWw]$/,
-  sftp: /^-[bcDFiloPRS]$/,
-  telnet: /^-[belnSX]$/,
-  nc: /^-[epqswWTIOPX]$/,
-  ncat: /^-[epqswgG]$/,
-  ping: /^-[cistWwIlmMpQTt]$/,
-  dig: /^-[bcfkpqtxy]$/,
-  nslookup: /^$/,
-  host: /^-[cNRtmW]$/,
-  traceroute: /^-[fgimpqsw]$/,
-  nmap: /^-[pioSegTA]$/,
-  whois: /^-[hp]$/,
-  ftp: /^-[psT]$/,
-  axel: /^-[no]$/,
-  aria2c: /^-[doxsj]$/,
-  lynx: /^$/,
-  w3m: /^$/,
-};
+const CLIENTS = new Map<string, RegExp>(
+  Object.entries({
+    curl: /^(?:-[a-zA-Z]*[HdoXuAFbceTmwKrtCEQDyYzhU]|--(?:header|data.*|output|request|user|user-agent|form.*|cookie.*|referer|upload-file|max-time|write-out|config|range|cert|key|cacert|json|retry.*|connect-timeout|url-query|noproxy|dns-servers))$/,
+    wget: /^(?:-[a-zA-Z]*[OoPUaeitTwQ]|--input-file|--(?:output-document|output-file|directory-prefix|user-agent|header|post-data|post-file|user|password|tries|timeout|method|body-data))$/,
+    http: /^-/,
+    https: /^-/,
+    ssh: /^-[bcDEeFIiLlmOopQRSWw]$/,
+    sftp: /^-[bcDFiloPRS]$/,
+    telnet: /^-[belnSX]$/,
+    nc: /^-[epqswWTIOPX]$/,
+    ncat: /^-[epqswgG]$/,
+    ping: /^-[cistWwIlmMpQTt]$/,
+    dig: /^-[bcfkpqtxy]$/,
+    nslookup: /^$/,
+    host: /^-[cNRtmW]$/,
+    traceroute: /^-[fgimpqsw]$/,
+    nmap: /^-[pioSegTA]$/,
+    whois: /^-[hp]$/,
+    ftp: /^-[psT]$/,
+    axel: /^-[no]$/,
+    aria2c: /^-[doxsj]$/,
+    lynx: /^$/,
+    w3m: /^$/,
+  }),
+);
 /** Options that name a file with addresses in it. */
-const LIST_OPTION: Record<string, RegExp> = {
-  curl: /^(?:-K|--config)$/,
-  wget: /^(?:-i|--input-file)$/,
-  aria2c: /^(?:-i|--input-file)$/,
-};
+const LIST_OPTION = new Map<string, RegExp>(
+  Object.entries({
+    curl: /^(?:-K|--config)$/,
+    wget: /^(?:-i|--input-file)$/,
+    aria2c: /^(?:-i|--input-file)$/,
+  }),
+);
 /** Options whose value is itself an address that gets contacted. */
 const ADDRESS_OPTION =
   /^(?:-x|--proxy|--preproxy|--socks[\w-]*|--url|--doh-url|-J|-i|--index-url|--extra-index-url|--registry|--proxy-server|-connect)$/;
@@ -63,7 +67,7 @@ export function commandHosts(command: Command, files: ModelFiles): string[] {
     const device = /^\/dev\/(?:tcp|udp)\/([^/]{1,253})\//.exec(target);
     if (device) add(normalizeHost(device[1]!));
   }
-  const options = CLIENTS[program];
+  const options = CLIENTS.get(program);
   if (argv.length > 0) {
     for (const [name, value] of [
       ...command.assignments,
@@ -71,7 +75,7 @@ export function commandHosts(command: Command, files: ModelFiles): string[] {
     ])
       if (PROXY_NAME.test(name)) add(normalizeHost(value.replace(/^\w+:\/\//, '').split('/')[0]!));
   }
-  const list = LIST_OPTION[program];
+  const list = LIST_OPTION.get(program);
   if (list)
     for (const [i, word] of words.entries())
       if (list.test(word)) addUrls(files.get(normalizePath(words[i + 1] ?? '', command.cwd)) ?? '');

@@ -71,19 +71,21 @@ const KEEPS = new Set(['touch', 'chmod', 'chown', 'setfacl', 'chattr']);
 /** The first plain word is a pattern or a program text, not a file. */
 const PATTERN_FIRST = new Set(['grep', 'egrep', 'fgrep', 'rg', 'ag', 'sed', 'awk', 'gawk', 'jq', 'perl', 'tr']);
 /** Programs that write the file named after a flag. */
-const OUTPUT_FLAG: Record<string, RegExp> = {
-  sort: /^(?:-o|--output)$/,
-  openssl: /^-out$/,
-  gcc: /^-o$/,
-  cc: /^-o$/,
-  'g++': /^-o$/,
-  clang: /^-o$/,
-  go: /^-o$/,
-  jq: /^-o$/,
-  pandoc: /^(?:-o|--output)$/,
-  ffmpeg: /^-y$/,
-  script: /^-[aqf]*$/,
-};
+const OUTPUT_FLAG = new Map<string, RegExp>(
+  Object.entries({
+    sort: /^(?:-o|--output)$/,
+    openssl: /^-out$/,
+    gcc: /^-o$/,
+    cc: /^-o$/,
+    'g++': /^-o$/,
+    clang: /^-o$/,
+    go: /^-o$/,
+    jq: /^-o$/,
+    pandoc: /^(?:-o|--output)$/,
+    ffmpeg: /^-y$/,
+    script: /^-[aqf]*$/,
+  }),
+);
 const WRITE_REDIRECT = /^(?:>|>>|>\||&>|&>>|<>)$/;
 
 export function fileAccess(command: Command, files: ModelFiles): FileAccess {
@@ -108,6 +110,7 @@ export function fileAccess(command: Command, files: ModelFiles): FileAccess {
     else if (op === '<') reads.push(at(target));
   }
   const words = argv.slice(1).filter((word) => !word.startsWith('-') && word.length < 4096);
+  const output = OUTPUT_FLAG.get(program);
   const inPlace = argv.slice(1).some((word) => /^(?:-[a-zA-Z]*i|--in-place)/.test(word));
   if (program === 'dd') for (const word of argv) add(/^of=(.+)/.exec(word)?.[1]);
   else if (COPIES.has(program)) {
@@ -160,7 +163,7 @@ export function fileAccess(command: Command, files: ModelFiles): FileAccess {
     (program === 'wget' && flagValue(argv, /^(?:-O|-qO|--output-document)$/))
   ) {
     add(flagValue(argv, /^(?:-o|--output|-O|-qO|--output-document)$/));
-  } else if (OUTPUT_FLAG[program] && flagValue(argv, OUTPUT_FLAG[program])) add(flagValue(argv, OUTPUT_FLAG[program]));
+  } else if (output !== undefined && flagValue(argv, output)) add(flagValue(argv, output));
   else if ((program === 'tar' || program === 'unzip') && flagValue(argv, /^(?:-C|-d|--directory)$/))
     add(flagValue(argv, /^(?:-C|-d|--directory)$/));
 

@@ -14,46 +14,48 @@ export interface Nested {
 }
 
 /** Wrappers with the options that take a word of their own. */
-const WRAPPERS: Record<string, RegExp> = {
-  sudo: /^-[ugpCDRTh]$/,
-  doas: /^-[uC]$/,
-  env: /^(?:-u|-C|--unset|--chdir|-S)$/,
-  nohup: /^$/,
-  setsid: /^$/,
-  nice: /^-n$/,
-  ionice: /^-[cn]$/,
-  stdbuf: /^-[ioe]$/,
-  timeout: /^-[ks]$/,
-  time: /^-[fo]$/,
-  command: /^$/,
-  builtin: /^$/,
-  exec: /^-a$/,
-  xargs: /^-[InLPsdEa]$/,
-  watch: /^-n$/,
-  chroot: /^$/,
-  unshare: /^$/,
-  busybox: /^$/,
-  flock: /^-[wE]$/,
-  strace: /^-[eopsSPuE]$/,
-  ltrace: /^-[eopsu]$/,
-  taskset: /^$/,
-  chrt: /^$/,
-  fakeroot: /^$/,
-  'systemd-run': /^-[puEtM]$/,
-  parallel: /^-[jN]$/,
-  sem: /^-j$/,
-  setpriv: /^$/,
-  catchsegv: /^$/,
-  'dbus-run-session': /^$/,
-  'xvfb-run': /^-[nsewf]$/,
-  daemonize: /^-[cpleou]$/,
-  'start-stop-daemon': /^-[pxnuc]$/,
-  npx: /^(?:-p|--package)$/,
-  pipx: /^$/,
-  poetry: /^$/,
-  pipenv: /^$/,
-  uv: /^(?:--with|-p|--python)$/,
-};
+const WRAPPERS = new Map<string, RegExp>(
+  Object.entries({
+    sudo: /^-[ugpCDRTh]$/,
+    doas: /^-[uC]$/,
+    env: /^(?:-u|-C|--unset|--chdir|-S)$/,
+    nohup: /^$/,
+    setsid: /^$/,
+    nice: /^-n$/,
+    ionice: /^-[cn]$/,
+    stdbuf: /^-[ioe]$/,
+    timeout: /^-[ks]$/,
+    time: /^-[fo]$/,
+    command: /^$/,
+    builtin: /^$/,
+    exec: /^-a$/,
+    xargs: /^-[InLPsdEa]$/,
+    watch: /^-n$/,
+    chroot: /^$/,
+    unshare: /^$/,
+    busybox: /^$/,
+    flock: /^-[wE]$/,
+    strace: /^-[eopsSPuE]$/,
+    ltrace: /^-[eopsu]$/,
+    taskset: /^$/,
+    chrt: /^$/,
+    fakeroot: /^$/,
+    'systemd-run': /^-[puEtM]$/,
+    parallel: /^-[jN]$/,
+    sem: /^-j$/,
+    setpriv: /^$/,
+    catchsegv: /^$/,
+    'dbus-run-session': /^$/,
+    'xvfb-run': /^-[nsewf]$/,
+    daemonize: /^-[cpleou]$/,
+    'start-stop-daemon': /^-[pxnuc]$/,
+    npx: /^(?:-p|--package)$/,
+    pipx: /^$/,
+    poetry: /^$/,
+    pipenv: /^$/,
+    uv: /^(?:--with|-p|--python)$/,
+  }),
+);
 /** Wrappers only as `NAME run PROGRAM`. */
 const RUNNERS = new Set(['poetry', 'pipenv', 'uv', 'pipx']);
 const SHELLS = new Set(['sh', 'bash', 'zsh', 'dash', 'ksh', 'ash', 'fish']);
@@ -67,7 +69,7 @@ export function programOf(argv: string[]): string {
 export function unwrap(argv: string[]): string[] {
   let rest = argv;
   for (let guard = 0; guard < 12; guard++) {
-    const options = WRAPPERS[programOf(rest)];
+    const options = WRAPPERS.get(programOf(rest));
     if (!options || rest.length < 2) return rest;
     const wrapper = programOf(rest);
     if (RUNNERS.has(wrapper) && rest[1] !== 'run') return rest;

@@ -22,6 +22,10 @@ describe('stage 1', () => {
     'grep -r https://other.example.org .',
     'echo https://other.example.org > url.txt',
   ];
+  // Members of every object.
+  allowed.push(
+    ...['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty'].map((name) => `${name} -o a b`),
+  );
   test.each(allowed)('allowed: %s', (command) => expect(bash(command).verdict).toBe('allow'));
 
   const refused = [

@@ -1,6 +1,7 @@
 /** The engine behind all three APIs, streaming and not: what a client of each makes of the answer. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TackroomError } from '../../contract/errors.js';
+import { DIALECTS } from '../../main/proxy/dialects/dialect.js';
 import { idsOf } from './fake-engine.js';
 import { BASH, http, type Reply, type Rig, startRig } from './support.js';
 
@@ -279,3 +280,12 @@ it('keeps one conversation in one session, whichever API it goes on in', async (
   });
   expect(rig.store.session.count()).toBe(1);
 });
+
+it.each(['constructor', '__proto__', 'toString'])(
+  'the reason %s, which every object has, is none that is known',
+  (reason) => {
+    const collector = DIALECTS.messages.collector({ text: () => undefined, reasoning: () => undefined });
+    collector.event(JSON.stringify({ type: 'message_delta', delta: { stop_reason: reason } }), null);
+    expect(collector.finish).toBe('stop');
+  },
+);

@@ -3,15 +3,17 @@ import { z } from 'zod';
 import type { SampledCall } from '../services.js';
 import { Collector, notAnAnswer, parseEvent, uncheckable, upstreamError } from './collected.js';
 
-const FINISH: Record<string, string> = {
-  end_turn: 'stop',
-  stop_sequence: 'stop',
-  pause_turn: 'stop',
-  tool_use: 'tool_calls',
-  max_tokens: 'length',
-  model_context_window_exceeded: 'length',
-  refusal: 'content_filter',
-};
+const FINISH = new Map<string, string>(
+  Object.entries({
+    end_turn: 'stop',
+    stop_sequence: 'stop',
+    pause_turn: 'stop',
+    tool_use: 'tool_calls',
+    max_tokens: 'length',
+    model_context_window_exceeded: 'length',
+    refusal: 'content_filter',
+  }),
+);
 
 /** The other two are run by the server. */
 const KNOWN_CALLS = new Set(['tool_use', 'server_tool_use', 'mcp_tool_use']);
@@ -61,12 +63,14 @@ type Block = z.infer<typeof Block>;
 
 /** Where a call, or a part of one, may stand; clients look nowhere else, or everywhere. */
 const PARTS = ['message', 'content_block', 'delta', 'content'] as const;
-const PART_OF: Record<string, (typeof PARTS)[number]> = {
-  message_start: 'message',
-  content_block_start: 'content_block',
-  content_block_delta: 'delta',
-  message_delta: 'delta',
-};
+const PART_OF = new Map<string, (typeof PARTS)[number]>(
+  Object.entries({
+    message_start: 'message',
+    content_block_start: 'content_block',
+    content_block_delta: 'delta',
+    message_delta: 'delta',
+  }),
+);
 
 interface Begun {
   call: SampledCall;
@@ -88,7 +92,7 @@ export class MessagesCollector extends Collector {
     const event = parseEvent(Event, json);
     if (event.type === 'error' || event.error) throw upstreamError(event.error?.message ?? undefined);
     const { type, index } = event;
-    if (PARTS.some((part) => event[part] != null && PART_OF[type] !== part)) throw uncheckable(`a strange ${type}`);
+    if (PARTS.some((part) => event[part] != null && PART_OF.get(type) !== part)) throw uncheckable(`a strange ${type}`);
     if (type.startsWith('content_block_') && this.finish !== null) this.irregular = true;
     if (type === 'message_start' && event.message) this.#message(event.message);
     if (type === 'content_block_start' && event.content_block) this.#begin(index ?? null, event.content_block);
@@ -168,7 +172,7 @@ export class MessagesCollector extends Collector {
   }
 
   #end(reason: string | null | undefined, usage: z.infer<typeof Usage> | null | undefined): void {
-    if (reason) this.finish = FINISH[reason] ?? 'stop';
+    if (reason) this.finish = FINISH.get(reason) ?? 'stop';
     if (!usage) return;
     // Counts are cumulative; what an event leaves out stays.
     if (usage.input_tokens != null) {
