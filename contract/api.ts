@@ -12,6 +12,7 @@ import { RECORDING_CALLS } from './recording-calls.js';
 import { Deployment, Harness, Origin, Rollout, Run, Session } from './records.js';
 import { TranscriptStep } from './transcript.js';
 import { AdapterView, DeploymentView, HomeState, RunDetail, RunSummary } from './views.js';
+import { WORKSPACE_CALLS } from './workspace-calls.js';
 
 /** Longest message the window may send, in bytes; nothing it asks needs more. */
 export const MAX_INPUT_BYTES = 64 * 1024;
@@ -62,6 +63,7 @@ export const CALLS = {
   ...CONNECT_CALLS,
   ...GUARD_CALLS,
   ...RECORDING_CALLS,
+  ...WORKSPACE_CALLS,
 } as const;
 
 export type CallName = keyof typeof CALLS;

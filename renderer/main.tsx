@@ -22,6 +22,7 @@ import './styles/guard.css';
 import './styles/run.css';
 import './styles/connect.css';
 import './styles/recording.css';
+import './styles/workspace.css';
 
 // The content security policy forbids compiling code from strings.
 z.config({ jitless: true });

@@ -7,6 +7,7 @@ import type { Theme } from './stores/theme.js';
 import { connectStrings } from './strings/connect.js';
 import { guardStrings } from './strings/guard.js';
 import { recordingStrings } from './strings/recording.js';
+import { workspaceStrings } from './strings/workspace.js';
 
 const plural = (n: number, one: string, many: string): string => `${n.toLocaleString()} ${n === 1 ? one : many}`;
 
@@ -367,4 +368,5 @@ export const S = {
     importCommand: 'tackroom adapters import PATH',
   },
   recording: recordingStrings,
+  workspace: workspaceStrings,
 } as const;

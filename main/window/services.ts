@@ -12,8 +12,9 @@ import { currentDeployments, lastRewards, loopCounts, recentOwn, runningJob } fr
 import { recordingServices } from './recording-services.js';
 import { listRollouts, listRuns, mustFindRun, runDetail } from './run-views.js';
 import { readEngine, readGateway, type StatusSource } from './service-views.js';
-import { listSessions } from './session-list.js';
+import { listSessions, noSession } from './session-list.js';
 import { transcriptView } from './transcript-view.js';
+import { workspaceServices } from './workspace-services.js';
 
 const RECENT_SESSIONS = 6;
 
@@ -57,12 +58,7 @@ export function createWindowServices(sources: WindowSources): WindowServices {
     'sessions.list': (filter) => listSessions(store, filter),
     'sessions.get'({ id, offset, limit }) {
       const found = sources.transcript(id);
-      if (!found)
-        throw new TackroomError(
-          'NOT_FOUND',
-          'This session is not in the store.',
-          'It may have been deleted; go back to the list.',
-        );
+      if (!found) throw noSession();
       const steps = transcriptView(found.steps);
       return { session: found.session, totalSteps: steps.length, steps: steps.slice(offset, offset + limit) };
     },
@@ -85,5 +81,6 @@ export function createWindowServices(sources: WindowSources): WindowServices {
     'adapters.rollback': async ({ harness }) => deployed(await sources.rollback(harness)),
     ...guardServices(store),
     ...recordingServices(store),
+    ...workspaceServices(store),
   };
 }

@@ -1,10 +1,14 @@
-/** The filtered, paged list of sessions. */
+/** The filtered, paged list of sessions, and what is said of one that is not in it. */
 import type { CallArgs, CallOutput } from '../../contract/api.js';
+import { TackroomError } from '../../contract/errors.js';
 import type { Session } from '../../contract/records.js';
 import { sessionsContaining } from '../store/search.js';
 import type { Store } from '../store/store.js';
 
 type Filter = CallArgs<'sessions.list'>;
+
+export const noSession = (): TackroomError =>
+  new TackroomError('NOT_FOUND', 'This session is not in the store.', 'It may have been deleted; go back to the list.');
 
 /** Newest first. Filters with an index page in the database; search (also in what was said) and "blocked
  * only" read the matching rows. */

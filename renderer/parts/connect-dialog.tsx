@@ -28,7 +28,7 @@ function PlanBody({ plan, undo }: { plan: ConnectPlan; undo: boolean }) {
           {note}
         </p>
       ))}
-      {diff !== '' && <DiffView diff={diff} />}
+      {diff !== '' && <DiffView diff={diff} label={S.connect.dialog.diffLabel} />}
     </>
   );
 }

@@ -1,5 +1,3 @@
-import { S } from '../strings.js';
-
 function kindOf(line: string): string {
   if (/^(?:\+\+\+|---) /.test(line)) return 'diff-file';
   if (line.startsWith('@@')) return 'diff-place';
@@ -8,11 +6,11 @@ function kindOf(line: string): string {
 }
 
 /** A unified diff, a line a line; the signs carry the meaning, the colours repeat it. */
-export function DiffView({ diff }: { diff: string }) {
+export function DiffView({ diff, label }: { diff: string; label: string }) {
   const lines = diff.replace(/\n$/, '').split('\n');
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
-    <section className="diff" tabIndex={0} aria-label={S.connect.dialog.diffLabel}>
+    <section className="diff" tabIndex={0} aria-label={label}>
       <pre>
         {lines.map((line, i) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a diff do not move

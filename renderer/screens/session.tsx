@@ -7,13 +7,18 @@ import { Pill } from '../parts/pill.js';
 import { Problem } from '../parts/problem.js';
 import { TranscriptStepView } from '../parts/transcript-step.js';
 import { useStepInView } from '../parts/use-step-in-view.js';
+import { WorkspacePanel } from '../parts/workspace-panel.js';
 import { useSession } from '../stores/session.js';
+import { useWorkspace } from '../stores/workspace.js';
 import { S } from '../strings.js';
 
 /** `request`: the step to show, once it is read. */
 export function SessionScreen({ id, request }: { id: string; request: string | undefined }) {
   const { session, steps, totalSteps, error, expanded, open, more, toggleExpanded } = useSession();
+  const openWorkspace = useWorkspace((state) => state.open);
   useEffect(() => void open(id), [open, id]);
+  // Beside the session, not after it: what is above the steps should not move them.
+  useEffect(() => void openWorkspace(id), [openWorkspace, id]);
   useStepInView(request);
   useAction('fold', toggleExpanded);
   useAction('next', () => moveRow(1, '[data-step]'));
@@ -52,6 +57,7 @@ export function SessionScreen({ id, request }: { id: string; request: string | u
           </button>
         </div>
       </header>
+      <WorkspacePanel id={id} expanded={expanded} />
       <ol className="transcript">
         {steps.map((step, i) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a transcript only grows; its place is what identifies a step

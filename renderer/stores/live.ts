@@ -9,6 +9,7 @@ import { onRunEvent } from './run.js';
 import { onRunListEvent } from './run-list.js';
 import { onSessionEvent } from './session.js';
 import { onSessionListEvent } from './session-list.js';
+import { onWorkspaceEvent } from './workspace.js';
 
 const LISTENERS = [
   onHomeEvent,
@@ -20,6 +21,7 @@ const LISTENERS = [
   onConnectEvent,
   onGuardLogEvent,
   onRecordingEvent,
+  onWorkspaceEvent,
 ];
 
 /** Returns the function that ends it. */
