@@ -22,7 +22,7 @@ export const workspaceStrings = {
   diffHidden: (n: number) => `${plural(n, 'more character', 'more characters')}: tackroom sessions show prints all.`,
   diffClipped: 'It was longer than what is kept; its end was cut off when it was captured.',
   untracked: 'New files',
-  noUntracked: 'none in the folder',
+  noUntracked: 'none',
   untrackedClipped: 'There were more than the names kept.',
   locks: 'Lock files',
   noLocks: 'none',

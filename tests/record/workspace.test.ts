@@ -49,6 +49,16 @@ function commitFirst(): void {
   git('commit', '-q', '-m', 'first');
 }
 
+it('does not take a diff that failed for no changes', async () => {
+  commitFirst();
+  // Its tree cannot be read any more.
+  const tree = git('rev-parse', 'HEAD^{tree}');
+  rmSync(join(repo, '.git', 'objects', tree.slice(0, 2), tree.slice(2)));
+  const found = await captureWorkspace(repo, never);
+  expect(found?.git).toBeNull();
+  expect(found?.problems.join()).toContain('git could not say what was changed');
+});
+
 it('finds commit, branch, changes, lock files and tools', async () => {
   commitFirst();
   write('a.txt', 'two\n');
@@ -61,7 +71,7 @@ it('finds commit, branch, changes, lock files and tools', async () => {
     problems: [],
   });
   expect(found?.git?.diff).toContain('-one\n+two\n');
-  expect((await captureWorkspace(repo, never))?.git?.untracked).toEqual(['new.txt']);
+  expect(found?.git?.untracked).toEqual(['new.txt']);
   const sha256 = createHash('sha256').update('{"lockfileVersion":3}\n').digest('hex');
   expect(found?.locks).toEqual([{ path: join(repo, 'package-lock.json'), bytes: 22, sha256 }]);
   expect(found?.tools).toContainEqual({ name: 'node', version: process.version });

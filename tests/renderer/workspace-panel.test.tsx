@@ -120,7 +120,7 @@ describe('a captured working directory', () => {
       ['Commit', 'nothing committed yet'],
       ['Branch', 'none checked out'],
       ['Uncommitted', 'no changes'],
-      ['New files', 'none in the folder'],
+      ['New files', 'none'],
       ['Lock files', 'none'],
       ['Tools', 'none found'],
     ] as const)

@@ -56,7 +56,10 @@ export async function gitState(git: string, limits: Omit<ProgramLimits, 'maxByte
     ],
     MAX_DIFF_BYTES,
   );
-  const others = await ask(settings, ['ls-files', '--others', '--exclude-standard', '-z']);
+  // In the whole repository, as the changes are.
+  const others = await ask(settings, ['ls-files', '--others', '--exclude-standard', '--full-name', '-z', '--', ':/']);
+  for (const { code, clipped } of [changes, others])
+    if (code !== 0 && !clipped) throw new Error('git could not say what was changed in it');
   const names = others.stdout.toString('utf8').split('\0').slice(0, -1);
   return {
     root,
