@@ -79,7 +79,7 @@ export class Conversation {
     return secondHand ? 'second-hand' : 'no';
   }
 
-  /** Files and links that earlier calls made and that `hint` (the new calls' text) names; the newest text wins. */
+  /** Files and links that earlier calls made and that `hint` (the new calls' text) names; the newest text wins. Throws when one of those calls cannot be read. */
   filesNamedIn(hint: string): ModelFiles {
     const files = new ModelFiles();
     const implicit = Object.entries(IMPLICIT_FILES)
@@ -100,13 +100,9 @@ export class Conversation {
         );
       const args = wanted ? parseObject(text) : null;
       if (!args) continue;
-      try {
-        const surface = readCall(name, args, files);
-        this.#record(surface, files, first + at + 1);
-        for (const [path, target] of surface.links) files.link(path, target);
-      } catch {
-        // A call that cannot be read was refused when it came.
-      }
+      const surface = readCall(name, args, files);
+      this.#record(surface, files, first + at + 1);
+      for (const [path, target] of surface.links) files.link(path, target);
     }
     return files;
   }

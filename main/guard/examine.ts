@@ -32,9 +32,11 @@ export function examine(
   try {
     return look(call, input, conversation, files, rules, allowances);
   } catch {
-    return refused(refuse('guard.failed', 'the call could not be read'));
+    return unreadable();
   }
 }
+
+export const unreadable = (): Examined => refused(refuse('guard.failed', 'the call could not be read'));
 
 function look(
   call: SampledCall,

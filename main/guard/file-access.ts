@@ -4,7 +4,7 @@ import type { ModelFiles } from './model-files.js';
 import { patchedPaths } from './patch-text.js';
 import type { Command } from './shell.js';
 import { normalizePath } from './shell-scope.js';
-import { staticOutput } from './static-output.js';
+import { fileText, inputOf, staticOutput } from './static-output.js';
 
 export interface Write {
   path: string;
@@ -100,13 +100,7 @@ export function fileAccess(command: Command, files: ModelFiles): FileAccess {
 
   for (const { op, target } of command.redirects) {
     if (WRITE_REDIRECT.test(op))
-      add(
-        target,
-        program === 'cat' && command.stdin !== null
-          ? command.stdin
-          : staticOutput({ ...command, argv, stdin: command.stdin }, files),
-        op.includes('>>') || op === '<>' ? undefined : 'replaced',
-      );
+      add(target, staticOutput({ ...command, argv }, files), op.includes('>>') || op === '<>' ? undefined : 'replaced');
     else if (op === '<') reads.push(at(target));
   }
   const words = argv.slice(1).filter((word) => !word.startsWith('-') && word.length < 4096);
@@ -129,11 +123,7 @@ export function fileAccess(command: Command, files: ModelFiles): FileAccess {
       );
   } else if (CHANGES.has(program))
     for (const word of words)
-      add(
-        word,
-        program === 'tee' ? command.from && staticOutput(command.from, files) : null,
-        KEEPS.has(program) ? 'kept' : undefined,
-      );
+      add(word, program === 'tee' ? inputOf(command, files) : null, KEEPS.has(program) ? 'kept' : undefined);
   else if (program === 'mount') {
     if (argv.some((word) => /^(?:--bind|--rbind|-o)$/.test(word))) add(words.at(-1));
   } else if (program === 'find') {
@@ -184,12 +174,8 @@ function patchOf(command: Command, files: ModelFiles, flag: RegExp, strip: numbe
   const argv = unwrap(command.argv);
   const given = argv.map((word) => flag.exec(word)?.[1]).find((digit) => digit !== undefined);
   const folder = flagValue(argv, /^(?:-d|--directory)$/) ?? '';
-  const input =
-    flagValue(argv, /^(?:-i|--input)$/) ?? command.redirects.find((r) => r.op === '<')?.target ?? argv.slice(2).at(-1);
-  const text =
-    command.stdin ??
-    (command.from && staticOutput(command.from, files)) ??
-    (input === undefined ? null : files.get(normalizePath(input, command.cwd)));
+  const input = flagValue(argv, /^(?:-i|--input)$/) ?? argv.slice(2).at(-1);
+  const text = inputOf(command, files) ?? fileText(input, command, files);
   if (!text) return [];
   return patchedPaths(text, given === undefined ? strip : Number(given)).map((path) =>
     normalizePath(path, folder || undefined),

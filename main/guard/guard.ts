@@ -6,7 +6,7 @@
 import type { Allowance } from './allowances.js';
 import { Conversation } from './conversation.js';
 import { decide } from './decide.js';
-import { type Examined, examine } from './examine.js';
+import { type Examined, examine, unreadable } from './examine.js';
 import { parseObject } from './json-object.js';
 import type { ModelFiles } from './model-files.js';
 import { builtInRules, type Rule } from './rules.js';
@@ -43,12 +43,21 @@ export function* examineCalls(
   const conversation = new Conversation(input.request);
   let hint = '';
   for (const call of input.toolCalls) hint += `${call.arguments}\n${decodedText(call)}\n`;
-  let files: ModelFiles | undefined;
+  let files: ModelFiles | null | undefined;
   for (const call of input.toolCalls) {
     const start = performance.now();
-    files ??= conversation.filesNamedIn(hint);
-    const examined = examine(call, input, conversation, files, rules, allowances);
+    if (files === undefined) files = filesNamedIn(conversation, hint);
+    const examined = files ? examine(call, input, conversation, files, rules, allowances) : unreadable();
     yield { ...examined, call, start };
+  }
+}
+
+/** null: an earlier call that these name files of cannot be read, so that nobody knows what they run. */
+function filesNamedIn(conversation: Conversation, hint: string): ModelFiles | null {
+  try {
+    return conversation.filesNamedIn(hint);
+  } catch {
+    return null;
   }
 }
 

@@ -3,7 +3,7 @@ import { IMPLICIT_FILES, packageScript, recipes } from './build-scripts.js';
 import type { ModelFiles } from './model-files.js';
 import type { Command } from './shell.js';
 import { normalizePath } from './shell-scope.js';
-import { staticOutput } from './static-output.js';
+import { fileText, inputOf } from './static-output.js';
 
 export interface Nested {
   shell: string[];
@@ -88,8 +88,7 @@ export function nestedScripts(command: Command, files: ModelFiles): Nested {
   const argv = unwrap(command.argv);
   const program = programOf(argv);
   const args = argv.slice(1);
-  const file = (path: string | undefined): string | undefined =>
-    path === undefined ? undefined : files.get(files.resolve(normalizePath(path, command.cwd)));
+  const file = (path: string | undefined): string | undefined => fileText(path, command, files) ?? undefined;
   const implicit = (runner: string, cwd: string): string | undefined => {
     for (const name of IMPLICIT_FILES[runner] ?? []) {
       const text = files.get(normalizePath(name, cwd === '.' ? '' : cwd));
@@ -100,10 +99,7 @@ export function nestedScripts(command: Command, files: ModelFiles): Nested {
     }
     return undefined;
   };
-  const input = (): string | undefined =>
-    command.stdin ??
-    (command.from && staticOutput(command.from, files)) ??
-    file(command.redirects.find((r) => r.op === '<')?.target);
+  const input = (): string | undefined => inputOf(command, files) ?? undefined;
 
   if (program === 'eval') nested.shell.push(args.join(' '));
   else if (program === 'trap' && args.length > 1) nested.shell.push(args[0]!);
@@ -142,7 +138,7 @@ export function nestedScripts(command: Command, files: ModelFiles): Nested {
     const at = args.findIndex((arg) => /^-[a-z]*c$/.test(arg));
     const path = args.find((arg) => !/^[-+]/.test(arg));
     if (at >= 0) push(nested.shell, args[at + 1]);
-    else push(nested.shell, path === undefined || path === '/dev/stdin' ? input() : file(path));
+    else push(nested.shell, path === undefined ? input() : file(path));
   } else if (INTERPRETER.test(program)) {
     const at = args.findIndex(
       (arg) => /^(?:-[A-Za-z]*[ceEr]|--eval|--print|-p|-pe|eval)$/.test(arg) && !/^-(?:ie|pie)$/.test(arg),

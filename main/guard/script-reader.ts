@@ -37,7 +37,7 @@ export class ScriptReader {
     this.surface.scripts.push(script);
     const functions = shellFunctions(script);
     for (let pick = 0, words = 1; pick < words && this.budget.commands > 0; pick++) {
-      const scope: Scope = { variables: new Map(), cwd, room: 50_000, pick, loopWords: 1 };
+      const scope: Scope = { variables: new Map(), cwd, room: 50_000, pick, loopWords: 1, descriptors: new Map() };
       for (const command of parseShell(script, { scope, budget: this.budget, depth, files: this.files })) {
         for (const each of this.#throughXargs(command)) this.#command(each, depth);
         if (command.argv[0] === 'alias') for (const word of command.argv.slice(1)) functions.set(...aliasOf(word));

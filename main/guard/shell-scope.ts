@@ -9,7 +9,12 @@ export interface Scope {
   pick: number;
   /** Words of the longest `for` loop seen. */
   loopWords: number;
+  /** Files that `exec` left open, by number. */
+  descriptors: Descriptors;
 }
+
+/** Texts of open files that are known, by number; asked for when the script has been read. */
+export type Descriptors = ReadonlyMap<string, () => string | null>;
 
 const MAX_VALUE = 4000;
 

@@ -9,17 +9,19 @@ export type Token =
   /** `quoted`: some part stood in quotes, so it is no keyword. `expanded`: some part came from a variable or a command. */
   | { kind: 'word'; text: string; quoted: boolean; expanded: boolean }
   | { kind: 'operator'; text: string }
-  | { kind: 'redirect'; op: string; heredoc?: string };
+  /** `fd`: which of the command's files, '' where none is named. `heredoc`: its text, once the line has ended. */
+  | { kind: 'redirect'; op: string; fd: string; heredoc?: string };
 
 /** Called with the inner text of `$(…)`, backticks and `<(…)`; answers what it prints ('' when unknown), or for
  * `file` the path under which a program would read it. */
 export type Substitute = (script: string, as: 'text' | 'file') => string;
 
 const OPERATORS = ['&&', '||', ';;', '|&', ';', '|', '&', '(', ')', '\n'];
-const REDIRECT = /(?:\d{0,3}|&)(?:<<<|<<-|<<|>>|>\||>&|<&|<>|&>>|&>|>|<)/y;
+const REDIRECT = /(\d{0,3}|&|\{[A-Za-z_]\w{0,100}\})(?:<<<|<<-|<<|>>|>\||>&|<&|<>|&>>|&>|>|<)/y;
 
 export class ShellLexer {
   #at = 0;
+  #heredocs = 0;
   readonly #pending: {
     strip: boolean;
     token: Extract<Token, { kind: 'redirect' }>;
@@ -31,6 +33,8 @@ export class ShellLexer {
     private readonly text: string,
     private readonly scope: Scope,
     private readonly substitute: Substitute,
+    /** Of the here-documents, in order. */
+    private readonly bodies: readonly string[] = [],
   ) {}
 
   /** The next token, or null at the end. */
@@ -62,14 +66,16 @@ export class ShellLexer {
 
   #redirect(raw: string): Token {
     this.#at += raw.length;
-    const op = raw.replace(/^[\d&]+(?=[<>])/, '') || raw;
-    const token: Extract<Token, { kind: 'redirect' }> = { kind: 'redirect', op };
+    const fd = /^[^<>&]*/.exec(raw)![0];
+    const op = raw.slice(fd.length);
+    const token: Extract<Token, { kind: 'redirect' }> = { kind: 'redirect', op, fd };
     if (op === '<<' || op === '<<-') {
       this.#at += /^[ \t]*/.exec(this.text.slice(this.#at, this.#at + 64))?.[0].length ?? 0;
       const from = this.#at;
       const word = this.#word();
       const literal = /['"\\]/.test(this.text.slice(from, this.#at));
-      token.heredoc = '';
+      // Where commands on the same line already read it, an earlier reading knows it.
+      token.heredoc = this.bodies[this.#heredocs++] ?? '';
       this.#pending.push({ strip: op === '<<-', token, delimiter: word.text, literal });
     }
     return token;

@@ -6,19 +6,38 @@ import { cut, decoded, printedLiteral, substitute, textOf, translate } from './t
 
 const MAX_OUTPUT = 100_000;
 
+/** What `command` reads where it names no file: a redirect, else what is piped into it, else what `exec` left open. */
+export function inputOf(command: Command, files: ModelFiles, depth = 0): string | null {
+  if (depth > 12) return null;
+  const file = command.redirects.findLast(({ op, fd }) => op.startsWith('<') && (fd === '' || fd === '0'));
+  return (
+    command.stdin ??
+    (file?.op === '<' || file?.op === '<>' ? fileText(file.target, command, files, depth + 1) : null) ??
+    (command.from && staticOutput(command.from, files, depth + 1)) ??
+    command.descriptors.get('0')?.() ??
+    null
+  );
+}
+
+/** The text behind a path that `command` names, its own open files included; null: it is not known. */
+export function fileText(path: string | undefined, command: Command, files: ModelFiles, depth = 0): string | null {
+  if (path === undefined) return null;
+  const fd = /^\/(?:dev|proc\/(?:self|thread-self))\/fd\/(\d{1,3})$/.exec(path)?.[1];
+  if (path === '-' || path === '/dev/stdin' || fd === '0') return inputOf(command, files, depth + 1);
+  const open = fd === undefined ? undefined : command.descriptors.get(fd)?.();
+  return open ?? files.get(files.resolve(normalizePath(path, command.cwd))) ?? null;
+}
+
 /** The output of `command` with everything piped into it, or null when it cannot be told. */
 export function staticOutput(command: Command, files: ModelFiles, depth = 0): string | null {
   if (depth > 12) return null;
   const [program = '', ...args] = command.argv;
   const plain = args.filter((arg) => !/^-[A-Za-z-]/.test(arg));
-  const file = (): string | null => {
-    const path = plain.at(-1) ?? command.redirects.find((r) => r.op === '<')?.target;
-    return path === undefined ? null : (files.get(normalizePath(path, command.cwd)) ?? null);
+  const pipedOnly = (): string | null => inputOf(command, files, depth) ?? fileText(plain.at(-1), command, files);
+  const input = (): string | null => {
+    const texts = plain.flatMap((path) => fileText(path, command, files, depth) ?? []);
+    return texts.length > 0 ? texts.join('') : inputOf(command, files, depth);
   };
-  const input = (): string | null =>
-    (command.from ? staticOutput(command.from, files, depth + 1) : command.stdin) ?? file();
-  const pipedOnly = (): string | null =>
-    command.from ? staticOutput(command.from, files, depth + 1) : (command.stdin ?? file());
   switch (program.split('/').at(-1)) {
     case 'echo': {
       const words = args[0] !== undefined && /^-[neE]+$/.test(args[0]) ? args.slice(1) : args;
@@ -27,8 +46,9 @@ export function staticOutput(command: Command, files: ModelFiles, depth = 0): st
     }
     case 'printf':
       return printf(args[0] === '--' ? args.slice(1) : args).slice(0, MAX_OUTPUT);
-    case 'cat':
     case 'tee':
+      return pipedOnly();
+    case 'cat':
       return input();
     case 'rev':
       return mapText(input(), (text) =>
@@ -45,7 +65,7 @@ export function staticOutput(command: Command, files: ModelFiles, depth = 0): st
     case 'tr':
       return mapText(pipedOnly(), (text) => translate(text, args));
     case 'sed':
-      return mapText(command.from || command.stdin !== null ? pipedOnly() : null, (text) => substitute(text, args));
+      return mapText(inputOf(command, files, depth), (text) => substitute(text, args));
     case 'cut':
       return mapText(pipedOnly(), (text) => cut(text, args));
     case 'gunzip':

@@ -12,7 +12,7 @@ export class IncomingBody {
   /** Of a body of unknown length. */
   readonly #chunks: Buffer[] = [];
   /** Of a body of known length; memory of its own, so that it can be given to another thread without a copy. */
-  readonly #gathered: Buffer | null;
+  #gathered: Buffer | null = null;
   #headBytes = 0;
   #bytes = 0;
   #ended = false;
@@ -31,7 +31,6 @@ export class IncomingBody {
       throw new HttpError(400, 'UNSUPPORTED', 'Send the body without compression.');
     const said = Number(request.headers['content-length'] ?? Number.NaN);
     this.length = said <= MAX_BODY_BYTES ? said : null;
-    this.#gathered = this.length === null ? null : Buffer.allocUnsafeSlow(this.length);
     let begun: (head: Buffer) => void;
     let lost: (cause: Error) => void;
     this.head = new Promise((resolve, reject) => {
@@ -42,6 +41,8 @@ export class IncomingBody {
       request.on('data', (chunk: Buffer) => {
         if (this.#bytes === 0) {
           this.#headBytes = chunk.length;
+          // Not before: what only says that it will be long costs nothing.
+          if (this.length !== null) this.#gathered = Buffer.allocUnsafeSlow(this.length);
           begun(chunk);
         }
         this.#take(chunk, request);

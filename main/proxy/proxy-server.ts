@@ -13,7 +13,7 @@ import { DIALECTS, type Dialect } from './dialects/dialect.js';
 import { type Asked, Exchange } from './exchange.js';
 import { FailureBreaker, type Result } from './failure-breaker.js';
 import { forward } from './forward.js';
-import { toHttpError } from './http-error.js';
+import { HttpError, toHttpError } from './http-error.js';
 import { IncomingBody, readBody } from './incoming-body.js';
 import { LoopBreaker } from './loop-breaker.js';
 import type { ProxyServices } from './services.js';
@@ -34,6 +34,23 @@ async function answerBegins(response: Promise<unknown>): Promise<void> {
   await setImmediate();
 }
 
+const REFUSED_FOR_MS = 60_000;
+const MAX_REFUSED = 1000;
+
+class LatelyRefused {
+  readonly #until = new Map<string, number>();
+
+  has(asker: string): boolean {
+    return (this.#until.get(asker) ?? 0) > performance.now();
+  }
+
+  add(asker: string): void {
+    this.#until.delete(asker);
+    this.#until.set(asker, performance.now() + REFUSED_FOR_MS);
+    if (this.#until.size > MAX_REFUSED) this.#until.delete(this.#until.keys().next().value!);
+  }
+}
+
 /** Says who asks on `route`; throws HttpError. */
 export type Identify = (request: IncomingMessage, route: Route) => Caller;
 
@@ -45,6 +62,8 @@ export class ProxyServer {
   readonly #running = new Map<Promise<Result>, Caller>();
   readonly #breaker = new LoopBreaker();
   readonly #failures = new FailureBreaker();
+  /** Who lately asked for what should not go out: read before it is sent, so that the next one gets its status. */
+  readonly #refused = new LatelyRefused();
 
   constructor(
     private readonly services: ProxyServices,
@@ -144,12 +163,15 @@ export class ProxyServer {
     const isNeeded = harnessSession === null || body.length === null;
     const open = (bytes: Buffer, loopKey: string | null): Promise<Opened> =>
       settler.open(id, dialect.api, isNeeded ? Buffer.from(bytes) : bytes, loopKey, caller.hint.origin);
+    const first = this.#refused.has(asker) ? Buffer.from(await body.whole) : null;
+    const read = first && (await settler.open(id, dialect.api, first, asker, caller.hint.origin));
     const sent = await this.#sendEarly(http, response, caller, dialect, { body, query });
     if (sent !== null) {
       const opening = body.whole.then(async (bytes) => {
         await answerBegins(sent.response);
-        return open(bytes, asker);
+        return read ?? open(bytes, asker);
       });
+      opening.catch((cause: unknown) => cause instanceof HttpError && this.#refused.add(asker));
       return { id, dialect, query, opening, chat: null, sent };
     }
     const bytes = await body.whole;

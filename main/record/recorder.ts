@@ -100,13 +100,12 @@ export class Recorder {
    */
   recordAll(entries: readonly NewRequest[]): (Request | null | Error)[] {
     const chains = entries.map((entry) => chainOf(entry.messages));
-    const kept = entries.map((entry, at) => this.#allows(entry, chains[at]!));
-    if (!kept.includes(true)) return entries.map(() => null);
     const one = this.store.db.transaction((at: number) => this.#write(entries[at]!, chains[at]!));
     const write = (): (Request | null | Error)[] =>
       entries.map((_, at) => {
         try {
-          return kept[at] ? one(at) : null;
+          // Asked here: one that came before in the same commit may say what session this one belongs to.
+          return this.#allows(entries[at]!, chains[at]!) ? one(at) : null;
         } catch (cause) {
           // A full disk may have ended the whole transaction.
           if (!this.store.db.inTransaction) throw cause;

@@ -157,3 +157,10 @@ it('pauses when its settings cannot be read', () => {
   changeRecordingSettings(store, (settings) => ({ ...settings, paused: null }));
   expect(stored([system, ask('mended')])).toBe(true);
 });
+
+it('knows in one commit what came before in it', () => {
+  exclude('/home/dev/secret');
+  const begins = request([worksIn('/home/dev/open'), ask('Do it')], say('Done.'), named('ses_9'));
+  const sumsUp = request([ask('Sum it up')], say('A summary.'), named('ses_9'));
+  expect(recorder.recordAll([begins, sumsUp]).map((one) => one !== null)).toEqual([true, true]);
+});

@@ -2,7 +2,7 @@
  * The settling thread: guard and record, with a connection of its own to the store. Requests that finish while the disk is busy, or soon
  * after another commit, are committed together, so that 48 of them cost a few flushes and not 48.
  */
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Origin } from '../../../contract/records.js';
 import { LiveGuard } from '../../guard/live-guard.js';
@@ -16,7 +16,11 @@ import { UpkeepWorker } from './upkeep-worker.js';
 
 /** Where threads have priorities of their own, the streams go first; enough is left beside a training run. */
 const NICE = 5;
-if (process.platform === 'linux') setPriority(NICE);
+try {
+  if (process.platform === 'linux' && getPriority() < NICE) setPriority(NICE);
+} catch {
+  // Not allowed here: it serves all the same.
+}
 
 const port = parentPort!;
 const { home, engine } = workerData as { home: string; engine: string };
