@@ -3,6 +3,7 @@
  * as `tools/a.py` and the other way round, because the guard often does not know the working directory.
  */
 import type { Write } from './file-access.js';
+import type { Command } from './shell.js';
 import { normalizePath } from './shell-scope.js';
 
 const MAX_FILES = 500;
@@ -30,6 +31,7 @@ export class ModelFiles {
   readonly #texts: Map<string, Text>;
   readonly #links: Map<string, string>;
   readonly #followed = new Map<string, string>();
+  readonly #readers = new Map<string, Command[]>();
 
   constructor(from: ModelFiles | null = null) {
     this.#texts = new Map(from === null ? [] : from.#texts);
@@ -89,6 +91,17 @@ export class ModelFiles {
       if (path.startsWith('/') !== known.startsWith('/') && (known.endsWith(`/${path}`) || path.endsWith(`/${known}`)))
         found = text;
     return found;
+  }
+
+  /** `commands` read what is written to `path`, a pipe with a name. */
+  readBy(path: string, commands: readonly Command[]): void {
+    if (this.#readers.size < MAX_LINKS || this.#readers.has(path))
+      this.#readers.set(path, [...(this.#readers.get(path) ?? []), ...commands].slice(0, MAX_LINKS));
+  }
+
+  /** null: `path` is no pipe. */
+  readers(path: string): readonly Command[] | null {
+    return this.#readers.get(path) ?? null;
   }
 
   link(path: string, target: string): void {

@@ -11,7 +11,7 @@ import type { ModelFiles } from './model-files.js';
 import { type Budget, type Command, parseShell } from './shell.js';
 import { shellFunctions } from './shell-functions.js';
 import { normalizePath, type Scope } from './shell-scope.js';
-import { staticOutput } from './static-output.js';
+import { inputOf } from './static-output.js';
 import type { Surface } from './surface.js';
 
 const MAX_TEXT = 400_000;
@@ -25,6 +25,13 @@ function aliasOf(word: string): [string, string] {
 function quoteAll(words: string[]): string {
   return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
 }
+/** `command` with `text` for what it reads from a pipe. */
+const given = (command: Command, text: string | null): Command => ({
+  ...command,
+  stdin: command.stdin ?? text,
+  redirects: command.redirects.filter(({ op }) => op !== '<'),
+});
+
 export class ScriptReader {
   constructor(
     private readonly surface: Surface,
@@ -37,19 +44,31 @@ export class ScriptReader {
     this.surface.scripts.push(script);
     const functions = shellFunctions(script);
     for (let pick = 0, words = 1; pick < words && this.budget.commands > 0; pick++) {
-      const scope: Scope = { variables: new Map(), cwd, room: 50_000, pick, loopWords: 1, descriptors: new Map() };
+      const scope: Scope = {
+        variables: new Map(),
+        cwd,
+        room: 50_000,
+        pick,
+        loopWords: 1,
+        descriptors: new Map(),
+        outputs: new Map(),
+      };
       for (const command of parseShell(script, { scope, budget: this.budget, depth, files: this.files })) {
         for (const each of this.#throughXargs(command)) this.#command(each, depth);
         if (command.argv[0] === 'alias') for (const word of command.argv.slice(1)) functions.set(...aliasOf(word));
         const body = functions.get(command.argv[0] ?? '');
-        if (body !== undefined)
-          this.shell(`set -- ${quoteAll(command.argv.slice(1))}\n${body}`, command.cwd, depth + 1);
+        if (body !== undefined) {
+          const input = inputOf(command, this.files);
+          const called = input === null ? body : `{\n${body}\n} <<< ${quoteAll([input])}`;
+          this.shell(`set -- ${quoteAll(command.argv.slice(1))}\n${called}`, command.cwd, depth + 1);
+        }
       }
       words = Math.min(MAX_LOOP_WORDS, scope.loopWords);
     }
   }
 
   #command(command: Command, depth: number): void {
+    if (depth > 6) return;
     const { surface, files } = this;
     const argv = unwrap(command.argv);
     const assigned = command.assignments.map(([name, value]) => `${name}=${value}`);
@@ -62,7 +81,10 @@ export class ScriptReader {
     for (const write of access.writes) {
       if (write.content !== null) surface.payloads.push(write.content);
       files.write(write);
+      for (const reader of files.readers(write.path) ?? []) this.#command(given(reader, write.content), depth + 1);
     }
+    // What comes through a pipe with a name may be written later.
+    for (const path of access.reads) if (files.readers(path) !== null) files.readBy(path, [command]);
     const nested = nestedScripts(command, files);
     this.budget.characters -= nested.cost;
     nested.shell.push(...hookScripts(command));
@@ -73,15 +95,16 @@ export class ScriptReader {
   /** `… | xargs rm`: what is printed, or the folder that `find` walks, becomes arguments; one command per item with `-I`. */
   #throughXargs(command: Command): Command[] {
     const { from, argv } = command;
-    if (!from || !/^(?:xargs|parallel)$/.test(programOf(argv)) || argv.length > 500) return [command];
-    const printed = staticOutput(from, this.files);
+    if (!/^(?:xargs|parallel)$/.test(programOf(argv)) || argv.length > 500) return [command];
+    const printed = inputOf(command, this.files);
+    if (printed === null && from === null) return [command];
     const flag = argv.find((word) => /^-I|^-i$/.test(word));
     const sign = flag === '-I' ? (argv[argv.indexOf(flag) + 1] ?? '{}') : flag?.slice(2) || '{}';
     const split = argv.some((word) => /^(?:-0|--null)$/.test(word)) ? /\0/ : flag === undefined ? /\s+/ : /\n/;
     const items =
       printed !== null
         ? printed.split(split).filter(Boolean)
-        : /^(?:find|ls|grep|rg|git)$/.test(programOf(from.argv))
+        : from !== null && /^(?:find|ls|grep|rg|git)$/.test(programOf(from.argv))
           ? from.argv.slice(1).filter((word) => word.includes('/'))
           : [];
     const template = argv.slice(flag === '-I' ? argv.indexOf(flag) + 2 : 1);

@@ -11,6 +11,8 @@ export interface Scope {
   loopWords: number;
   /** Files that `exec` left open, by number. */
   descriptors: Descriptors;
+  /** Paths that `exec` opened for writing, by number. */
+  outputs: ReadonlyMap<string, string>;
 }
 
 /** Texts of open files that are known, by number; asked for when the script has been read. */

@@ -12,9 +12,9 @@ export type Token =
   /** `fd`: which of the command's files, '' where none is named. `heredoc`: its text, once the line has ended. */
   | { kind: 'redirect'; op: string; fd: string; heredoc?: string };
 
-/** Called with the inner text of `$(…)`, backticks and `<(…)`; answers what it prints ('' when unknown), or for
- * `file` the path under which a program would read it. */
-export type Substitute = (script: string, as: 'text' | 'file') => string;
+/** Called with the inner text of `$(…)`, backticks, `<(…)` and `>(…)`; answers what it prints ('' when unknown), or for
+ * `file` and `sink` the path under which a program would read it or write to it. */
+export type Substitute = (script: string, as: 'text' | 'file' | 'sink') => string;
 
 const OPERATORS = ['&&', '||', ';;', '|&', ';', '|', '&', '(', ')', '\n'];
 const REDIRECT = /(\d{0,3}|&|\{[A-Za-z_]\w{0,100}\})(?:<<<|<<-|<<|>>|>\||>&|<&|<>|&>>|&>|>|<)/y;
@@ -137,7 +137,7 @@ export class ShellLexer {
         out += this.#dollar();
       } else if ((c === '<' || c === '>') && text[this.#at + 1] === '(') {
         this.#at++;
-        out += this.substitute(this.#parenthesised(), 'file');
+        out += this.substitute(this.#parenthesised(), c === '<' ? 'file' : 'sink');
       } else if (' \t\r\n;|&()<>'.includes(c)) break;
       else {
         out += c;

@@ -77,9 +77,18 @@ export function parseShell(script: string, context: ShellContext): Command[] {
 
 /** A group or a loop: where its commands begin, and what is piped into it. */
 interface Group {
+  kind: '(' | '{' | 'do' | 'if' | 'case';
   start: number;
   from: Command | null;
 }
+
+/** The word that ends each, and the other way round. */
+const ENDS: ReadonlyMap<string, Group['kind']> = new Map([
+  ['}', '{'],
+  ['done', 'do'],
+  ['fi', 'if'],
+  ['esac', 'case'],
+]);
 
 /** `bodies`: of its here-documents, where they are known. `found` is given them. */
 function parse(script: string, context: ShellContext, bodies: readonly string[], found?: string[]): Command[] {
@@ -100,7 +109,8 @@ function parse(script: string, context: ShellContext, bodies: readonly string[],
       const output = last && staticOutput(last, files);
       if (as === 'text') return output?.replace(/\n+$/, '') ?? '';
       const path = `/dev/fd/${63 - (substitutions++ % 50)}`;
-      if (output) files.set(path, output);
+      if (as === 'sink') files.readBy(path, nested);
+      else if (output) files.set(path, output);
       return path;
     },
     bodies,
@@ -122,7 +132,8 @@ function parse(script: string, context: ShellContext, bodies: readonly string[],
       current.redirects.length > 0 ||
       current.assignments.length > 0 ||
       current.stdin !== null;
-    if (current.argv[0] === 'for') loop = { start: out.length, from: current.from };
+    if (current.argv[0] === 'for') loop = { kind: 'do', start: out.length, from: current.from };
+    if (current.argv[0] === 'case') groups.push({ kind: 'case', start: out.length, from: current.from });
     if (real && budget.commands-- > 0) {
       if (closed !== null && current.argv.length === 0) out.push(...readInGroup(current, closed));
       out.push(current);
@@ -131,8 +142,9 @@ function parse(script: string, context: ShellContext, bodies: readonly string[],
     const pipes = operator === '|' || operator === '|&';
     const into = current.from;
     piped = pipes ? (real && closed === null ? current : (groupOutput(closed, files) ?? piped)) : null;
-    closed = operator === ')' ? out.slice(groups.pop()?.start ?? 0) : null;
-    if (operator === '(') groups.push({ start: out.length, from: real ? null : into });
+    // Patterns of `case` have one too.
+    closed = operator === ')' && groups.at(-1)?.kind !== 'case' ? out.slice(groups.pop()?.start ?? 0) : null;
+    if (operator === '(') groups.push({ kind: '(', start: out.length, from: real ? null : into });
     current = emptyCommand(scope);
     current.from = piped ?? groups.at(-1)?.from ?? null;
     redirect = null;
@@ -161,14 +173,20 @@ function parse(script: string, context: ShellContext, bodies: readonly string[],
     } else if (redirect) {
       const plain = token.quoted || redirect.op === '<<<';
       for (const target of plain ? [token.text] : expandBraces(token.text))
-        follow(current, { ...redirect, target }, files);
+        follow(current, opened(scope, { ...redirect, target }), files);
       redirect = null;
     } else if (current.argv.length === 0 && !token.quoted && KEYWORDS.has(token.text)) {
-      if (token.text === 'while' || token.text === 'until') loop = { start: out.length, from: current.from };
-      if (token.text === 'do') groups.push(loop ?? { start: out.length, from: current.from });
-      if (token.text === '{') groups.push({ start: out.length, from: current.from });
-      if (token.text === '}' || token.text === 'done') closed = out.slice(groups.pop()?.start ?? 0);
-      if (token.text === 'do') loop = null;
+      const { text } = token;
+      const opened = { start: out.length, from: current.from };
+      if (text === 'while' || text === 'until') loop = { kind: 'do', ...opened };
+      if (text === 'do') groups.push(loop ?? { kind: 'do', ...opened });
+      if (text === 'do') loop = null;
+      if (text === '{' || text === 'if') groups.push({ kind: text, ...opened });
+      const kind = ENDS.get(text);
+      if (kind !== undefined) {
+        while (groups.length > 0 && groups.at(-1)!.kind !== kind) groups.pop();
+        closed = out.slice(groups.pop()?.start ?? 0);
+      }
     } else {
       const pair = current.argv.length === 0 ? /^([A-Za-z_]\w*)\+?=([\s\S]*)$/.exec(token.text) : null;
       if (pair) current.assignments.push([pair[1]!, pair[2]!]);
@@ -206,6 +224,12 @@ function follow(command: Command, redirect: Redirect, files: ModelFiles): void {
     // Of stdin the redirect itself tells the text.
     open(command, redirect, isStdin ? () => null : () => fileText(target, before, files));
   }
+}
+
+/** `>&3` writes where `exec 3>…` said. */
+function opened(scope: Scope, redirect: Redirect): Redirect {
+  const target = redirect.op === '>&' ? scope.outputs.get(redirect.target) : undefined;
+  return target === undefined ? redirect : { ...redirect, op: '>', target };
 }
 
 /** What a redirect behind a group or a loop gives to its commands; of one that reads words and runs them, its text is run. */
@@ -309,11 +333,15 @@ function followScope(command: Command, scope: Scope, files: ModelFiles): void {
   }
   if (program === 'exec' && rest.length === 0) {
     const stdin = inputOf(command, files);
+    const outputs = command.redirects.filter(({ op, fd }) => op.startsWith('>') && fd !== '');
+    scope.outputs = new Map([...scope.outputs, ...outputs.map(({ fd, target }) => [fd, target] as const)]);
     scope.descriptors = new Map([
       ...command.descriptors,
       ...(stdin === null ? [] : [['0', () => stdin] as [string, () => string]]),
     ]);
   }
+  if (program === 'mkfifo' || (program === 'mknod' && rest[1] === 'p'))
+    for (const word of rest) if (!word.startsWith('-')) files.readBy(normalizePath(word, command.cwd), []);
   if ((program === 'cd' || program === 'pushd') && rest.length > 0) {
     const target = rest.filter((word) => !word.startsWith('-')).at(0);
     if (target !== undefined) scope.cwd = normalizePath(target, scope.cwd);

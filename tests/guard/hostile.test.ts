@@ -73,7 +73,15 @@ describe('hostile input', () => {
       fc.property(fc.string({ maxLength: 80 }), (word) => {
         const quoted = `echo '${word.replaceAll("'", "'\\''")}'`;
         const [command] = parseShell(quoted, {
-          scope: { variables: new Map(), cwd: '', room: 1000, pick: 0, loopWords: 1, descriptors: new Map() },
+          scope: {
+            variables: new Map(),
+            cwd: '',
+            room: 1000,
+            pick: 0,
+            loopWords: 1,
+            descriptors: new Map(),
+            outputs: new Map(),
+          },
           budget: { commands: 100, characters: 10_000 },
           depth: 0,
           files: new ModelFiles(),
