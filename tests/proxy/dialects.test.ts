@@ -289,3 +289,10 @@ it.each(['constructor', '__proto__', 'toString'])(
     expect(collector.finish).toBe('stop');
   },
 );
+
+it('a call with the name of the last event does not stand for it', () => {
+  const { tail } = DIALECTS.messages.editor;
+  const call = { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', name: 'message_stop' } };
+  expect(tail([{ data: JSON.stringify(call) }])).toContain('event: message_stop');
+  expect(tail([{ data: '{"type":"message_stop"}' }])).toBe('');
+});

@@ -90,6 +90,8 @@ function document(answer: Json, edit: Edit): Json {
   return { ...answer, content, stop_reason: STOP_REASONS[edit.finish] };
 }
 
+const isLast = (data: string): boolean => eventWith(data, 'message_stop')?.type === 'message_stop';
+
 export const messagesEditor: Editor = {
   named: true,
   holdsFrom(event) {
@@ -99,11 +101,11 @@ export const messagesEditor: Editor = {
     if (event.type === 'content_block_delta') return record(event.delta).type === 'input_json_delta';
     return event.type !== 'content_block_stop' && event.type !== 'ping';
   },
-  isLast: (data) => eventWith(data, 'message_stop')?.type === 'message_stop',
+  isLast,
   stream,
   document,
   tail: (held) =>
-    held.some(({ data }) => data?.includes('"message_stop"'))
+    held.some(({ data }) => data !== null && isLast(data))
       ? ''
       : 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
 };
