@@ -3,6 +3,7 @@
  * change the conversation (cache marks, signatures of thinking) is left out: it would make every turn a new conversation.
  */
 import { z } from 'zod';
+import { word } from '../relay/edit.js';
 import { parseWith, type RawBody, textOf } from './parse.js';
 
 const Block = z.looseObject({ type: z.string() });
@@ -89,27 +90,24 @@ function resultFrom(block: Block): RawBody {
   const content = Content.safeParse(block.content ?? '');
   return {
     role: 'tool',
-    tool_call_id: String(block.tool_use_id ?? ''),
+    tool_call_id: word(block.tool_use_id),
     content: content.success ? textOf(content.data) : '',
   };
 }
 
 function partFrom(block: Block): RawBody {
-  if (block.type === 'text') return { type: 'text', text: String(block.text ?? '') };
+  if (block.type === 'text') return { type: 'text', text: word(block.text) };
   const image = z.looseObject({ source: z.looseObject({ type: z.string() }) }).safeParse(block);
   if (block.type !== 'image' || !image.success) return { type: block.type };
   const { source } = image.data;
-  const url =
-    source.type === 'url' ? String(source.url) : `data:${String(source.media_type)};base64,${String(source.data)}`;
+  const url = source.type === 'url' ? word(source.url) : `data:${word(source.media_type)};base64,${word(source.data)}`;
   return { type: 'image_url', image_url: { url } };
 }
 
 function assistant(content: z.infer<typeof Content>): RawBody[] {
   if (typeof content === 'string') return [{ role: 'assistant', content }];
-  const thinking = content
-    .flatMap((block) => (block.type === 'thinking' ? [String(block.thinking ?? '')] : []))
-    .join('');
-  const text = content.flatMap((block) => (block.type === 'text' ? [String(block.text ?? '')] : [])).join('');
+  const thinking = content.flatMap((block) => (block.type === 'thinking' ? [word(block.thinking)] : [])).join('');
+  const text = content.flatMap((block) => (block.type === 'text' ? [word(block.text)] : [])).join('');
   const calls = content.filter((block) => block.type === 'tool_use');
   return [
     {
@@ -118,9 +116,9 @@ function assistant(content: z.infer<typeof Content>): RawBody[] {
       ...(thinking !== '' && { reasoning_content: thinking }),
       ...(calls.length > 0 && {
         tool_calls: calls.map(({ id, name, input }) => ({
-          id: String(id ?? ''),
+          id: word(id),
           type: 'function',
-          function: { name: String(name ?? ''), arguments: JSON.stringify(input ?? {}) },
+          function: { name: word(name), arguments: JSON.stringify(input ?? {}) },
         })),
       }),
     },

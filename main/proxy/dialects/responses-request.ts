@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { HttpError } from '../http-error.js';
+import { word } from '../relay/edit.js';
 import { parseWith, type RawBody, textOf } from './parse.js';
 
 const Part = z.looseObject({ type: z.string() });
@@ -123,9 +124,9 @@ class Turns {
     const turn = this.#open;
     turn.tool_calls ??= [];
     turn.tool_calls.push({
-      id: String(item.call_id ?? ''),
+      id: word(item.call_id),
       type: 'function',
-      function: { name: String(item.name ?? ''), arguments: String(item.arguments ?? '') },
+      function: { name: word(item.name), arguments: word(item.arguments) },
     });
   }
 
@@ -144,7 +145,7 @@ class Turns {
 /** null: an item without words for the model (a reference to one that a server keeps). */
 function messageFrom(type: string, item: Item): RawBody | null {
   if (type === 'function_call_output')
-    return { role: 'tool', tool_call_id: String(item.call_id ?? ''), content: textOf(ItemText.parse(item.output)) };
+    return { role: 'tool', tool_call_id: word(item.call_id), content: textOf(ItemText.parse(item.output)) };
   if (type !== 'message') return null;
   const content = parseWith(Content, item.content);
   return { role: item.role ?? 'user', content: typeof content === 'string' ? content : content.map(partFrom) };
@@ -152,7 +153,7 @@ function messageFrom(type: string, item: Item): RawBody | null {
 
 function partFrom(part: z.infer<typeof Part>): RawBody {
   if (part.type === 'input_text' || part.type === 'output_text' || part.type === 'text')
-    return { type: 'text', text: String(part.text ?? '') };
+    return { type: 'text', text: word(part.text) };
   if (part.type === 'input_image' && typeof part.image_url === 'string')
     return { type: 'image_url', image_url: { url: part.image_url } };
   return { type: part.type };

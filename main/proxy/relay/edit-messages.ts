@@ -4,7 +4,7 @@
  */
 import { inputOf } from '../dialects/messages-response.js';
 import type { SampledCall } from '../services.js';
-import { type Edit, type Editor, eventWith, type Json, list, record } from './edit.js';
+import { type Edit, type Editor, eventWith, type Json, list, record, word } from './edit.js';
 
 const STOP_REASONS: Record<Edit['finish'], string> = {
   stop: 'end_turn',
@@ -57,16 +57,16 @@ function stream(held: readonly Json[], edit: Edit): Json[] {
     }
     if (event.type === 'content_block_start') {
       inCall = isCall(event.content_block);
-      if (WORDS.has(String(record(event.content_block).type)) || inCall) served.delete(event.index);
+      if (WORDS.has(word(record(event.content_block).type)) || inCall) served.delete(event.index);
       else served.add(event.index);
       if (!inCall) places.set(event.index, next++);
       else places.delete(event.index);
     }
-    if (!KNOWN.test(String(event.type))) continue;
+    if (!KNOWN.test(word(event.type))) continue;
     const ofCall =
       (record(event.delta).type === 'input_json_delta' && !served.has(event.index)) ||
       (inCall && !places.has(event.index));
-    if (String(event.type).startsWith('content_block') && ofCall) continue;
+    if (word(event.type).startsWith('content_block') && ofCall) continue;
     const place = places.get(event.index);
     out.push(place === undefined ? event : { ...event, index: place });
   }
@@ -95,9 +95,9 @@ const isLast = (data: string): boolean => eventWith(data, 'message_stop')?.type 
 export const messagesEditor: Editor = {
   named: true,
   holdsFrom(event) {
-    if (event.type === 'content_block_start') return !WORDS.has(String(record(event.content_block).type));
+    if (event.type === 'content_block_start') return !WORDS.has(word(record(event.content_block).type));
     if (event.type === 'message_start')
-      return list(record(event.message).content).some((block) => !WORDS.has(String(block.type)));
+      return list(record(event.message).content).some((block) => !WORDS.has(word(block.type)));
     if (event.type === 'content_block_delta') return record(event.delta).type === 'input_json_delta';
     return event.type !== 'content_block_stop' && event.type !== 'ping';
   },

@@ -5,7 +5,7 @@
 
 import { isCallItem } from '../dialects/responses-collector.js';
 import type { SampledCall } from '../services.js';
-import { type Edit, type Editor, eventWith, type Json, list, record } from './edit.js';
+import { type Edit, type Editor, eventWith, type Json, list, record, word } from './edit.js';
 
 const ENDS = /^response\.(?:completed|incomplete|failed)$/;
 /** What may go on before the verdict: words, and the life of the answer and of items that are none of ours to judge. */
@@ -58,7 +58,7 @@ const callItem = (answer: Json, call: SampledCall, at: number): Json => ({
   name: call.name,
   arguments: call.arguments,
 });
-const baseOf = (answer: Json): string => String(answer.id ?? 'answer').replace(/^resp_/, '');
+const baseOf = (answer: Json): string => word(answer.id ?? 'answer').replace(/^resp_/, '');
 
 /** The calls that are left, and the notice. */
 function ourItems(answer: Json, edit: Edit): Json[] {
@@ -82,7 +82,7 @@ function stream(held: readonly Json[], edit: Edit): Json[] {
   if (!Number.isFinite(next)) next = 0;
   const places = new Map<unknown, number>();
   for (const event of held) {
-    const type = String(event.type);
+    const type = word(event.type);
     if (ENDS.test(type)) {
       const answer = record(event.response);
       const kept = list(answer.output).filter((item) => !isCall(item));
@@ -121,13 +121,13 @@ function numbered(events: readonly Json[], held: readonly Json[]): Json[] {
 export const responsesEditor: Editor = {
   named: true,
   holdsFrom(event) {
-    const type = String(event.type);
+    const type = word(event.type);
     if (type === 'response.output_item.added' || type === 'response.output_item.done')
-      return !WORDS.has(String(record(event.item).type));
+      return !WORDS.has(word(record(event.item).type));
     return !PASSES.test(type);
   },
   isLast: (data) =>
-    ENDS.test(String(eventWith(data, 'response.completed', 'response.incomplete', 'response.failed')?.type)),
+    ENDS.test(word(eventWith(data, 'response.completed', 'response.incomplete', 'response.failed')?.type)),
   stream,
   document,
   // The last event is the one that says that the answer is whole.

@@ -53,6 +53,9 @@ export function eventWith(data: string, ...words: string[]): Json | null {
   }
 }
 
+/** A value that should be a word. Never throws: `String` does for objects with a `toString` of their own. */
+export const word = (value: unknown): string =>
+  typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
 export const record = (value: unknown): Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
 export const list = (value: unknown): Json[] => (Array.isArray(value) ? value.map(record) : []);

@@ -9,7 +9,7 @@ import type { Dialect } from '../dialects/dialect.js';
 import type { HttpError } from '../http-error.js';
 import type { SampledCall } from '../services.js';
 import type { Edit, Editor, Json } from './edit.js';
-import { parseShared, record } from './edit.js';
+import { parseShared, record, word } from './edit.js';
 import { MAX_ANSWER_BYTES, tooLong } from './receive.js';
 import type { SseEvent } from './sse-reader.js';
 
@@ -140,9 +140,7 @@ export class StreamRelay extends Relay {
     });
     const text = this.#editor
       .stream(events, edit)
-      .map(
-        (event) => `${this.#editor.named ? `event: ${String(event.type)}\n` : ''}data: ${JSON.stringify(event)}\n\n`,
-      );
+      .map((event) => `${this.#editor.named ? `event: ${word(event.type)}\n` : ''}data: ${JSON.stringify(event)}\n\n`);
     const done = this.#held.filter(({ data }) => data === '[DONE]').map(({ raw }) => raw.toString('utf8'));
     return [...text, ...done].join('');
   }
