@@ -122,7 +122,7 @@ export async function sendAsItComes(
   if (early !== null && head.length === body.length) return go(early);
   if (early !== null && body.length !== null)
     return go({ length: body.length - head.length + early.length, stream: body.from(early) });
-  const bytes = await body.whole;
+  const bytes = await body.whole();
   const whole = model === undefined ? bytes : replaceMember(bytes, 'model', model);
   return whole && go(whole);
 }

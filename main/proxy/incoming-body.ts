@@ -9,18 +9,16 @@ export const MAX_BODY_BYTES = 128 * 1024 * 1024;
 const MAX_DRAIN_BYTES = 4 * MAX_BODY_BYTES;
 
 export class IncomingBody {
-  /** Of a body of unknown length. */
   readonly #chunks: Buffer[] = [];
-  /** Of a body of known length; memory of its own, so that it can be given to another thread without a copy. */
-  #gathered: Buffer | null = null;
-  #headBytes = 0;
   #bytes = 0;
+  #headBytes = 0;
   #ended = false;
+  #whole: Buffer | null = null;
   #onward: Readable | null = null;
   /** What came first, which often is everything. Rejects when the client hangs up. */
   readonly head: Promise<Buffer>;
   /** Rejects with 413 over the limit, and when the client hangs up. */
-  readonly whole: Promise<Buffer>;
+  readonly ended: Promise<void>;
   /** Bytes, where the client says so and it is within the limit. */
   readonly length: number | null;
 
@@ -37,12 +35,10 @@ export class IncomingBody {
       begun = resolve;
       lost = reject;
     });
-    this.whole = new Promise((resolve, reject) => {
+    this.ended = new Promise((resolve, reject) => {
       request.on('data', (chunk: Buffer) => {
         if (this.#bytes === 0) {
           this.#headBytes = chunk.length;
-          // Not before: what only says that it will be long costs nothing.
-          if (this.length !== null) this.#gathered = Buffer.allocUnsafeSlow(this.length);
           begun(chunk);
         }
         this.#take(chunk, request);
@@ -51,7 +47,7 @@ export class IncomingBody {
         this.#ended = true;
         begun(Buffer.alloc(0));
         this.#onward?.push(null);
-        if (this.#bytes <= MAX_BODY_BYTES) resolve(this.#gathered ?? Buffer.concat(this.#chunks, this.#bytes));
+        if (this.#bytes <= MAX_BODY_BYTES) resolve();
         else reject(new HttpError(413, 'BAD_ARGUMENT', `The body is larger than ${MAX_BODY_BYTES / 1024 / 1024} MB.`));
       });
       const gone = (cause?: Error): void => {
@@ -65,34 +61,39 @@ export class IncomingBody {
     });
     // Whoever waits for either later hears of a failure; nobody may be waiting yet.
     this.head.catch(() => undefined);
-    this.whole.catch(() => undefined);
+    this.ended.catch(() => undefined);
   }
 
-  /** Everything as it comes, `head` in the place of what came first. Once, when that is there, for a body of known length. */
+  /** Put together when it is first asked for, which takes a moment. Rejects as `ended` does. */
+  async whole(): Promise<Buffer> {
+    await this.ended;
+    this.#whole ??= Buffer.concat(this.#chunks.splice(0), this.#bytes);
+    return this.#whole;
+  }
+
+  /** Everything as it comes, `head` in the place of what came first. Once, when that is there and before `whole` is given away. */
   from(head: Buffer): Readable {
     const onward = new Readable({ read: () => undefined });
     // Whoever sends it on says what broke.
     onward.on('error', () => undefined);
     onward.push(head);
-    const since = this.#gathered!.subarray(this.#headBytes, this.#bytes);
-    // A copy: what was gathered may be given away before this is sent.
-    if (since.length > 0) onward.push(Buffer.from(since));
+    for (const chunk of this.#whole ? [this.#whole.subarray(this.#headBytes)] : this.#chunks.slice(1))
+      onward.push(chunk);
     if (this.#ended) onward.push(null);
     this.#onward = onward;
     return onward;
   }
 
   #take(chunk: Buffer, request: IncomingMessage): void {
-    if (this.#gathered !== null) chunk.copy(this.#gathered, this.#bytes);
     this.#bytes += chunk.length;
-    this.#onward?.push(chunk);
-    if (this.#gathered !== null) return;
-    if (this.#bytes <= MAX_BODY_BYTES) this.#chunks.push(chunk);
-    else {
+    if (this.#bytes <= MAX_BODY_BYTES) {
+      this.#chunks.push(chunk);
+      this.#onward?.push(chunk);
+    } else {
       this.#chunks.length = 0;
       if (this.#bytes > MAX_DRAIN_BYTES) request.destroy();
     }
   }
 }
 
-export const readBody = (request: IncomingMessage): Promise<Buffer> => new IncomingBody(request).whole;
+export const readBody = (request: IncomingMessage): Promise<Buffer> => new IncomingBody(request).whole();

@@ -136,7 +136,7 @@ export class ProxyServer {
     const server = `${harness}\n${upstream?.baseUrl ?? 'engine'}`;
     const session = harnessSessionId(request, { cacheKey: null });
     if (session !== null) return failures.admit(`${server}\n${session}`);
-    const key = async (): Promise<string> => `${server}\n${conversationKey(await body.whole, dialect.list)}`;
+    const key = async (): Promise<string> => `${server}\n${conversationKey(await body.whole(), dialect.list)}`;
     if (failures.isOpen) return failures.admit(await key());
     return (result) => {
       if (result === null || (result && !failures.isConcerned)) return;
@@ -163,18 +163,18 @@ export class ProxyServer {
     const isNeeded = harnessSession === null || body.length === null;
     const open = (bytes: Buffer, loopKey: string | null): Promise<Opened> =>
       settler.open(id, dialect.api, isNeeded ? Buffer.from(bytes) : bytes, loopKey, caller.hint.origin);
-    const first = this.#refused.has(asker) ? Buffer.from(await body.whole) : null;
+    const first = this.#refused.has(asker) ? Buffer.from(await body.whole()) : null;
     const read = first && (await settler.open(id, dialect.api, first, asker, caller.hint.origin));
     const sent = await this.#sendEarly(http, response, caller, dialect, { body, query });
     if (sent !== null) {
-      const opening = body.whole.then(async (bytes) => {
+      const opening = body.ended.then(async () => {
         await answerBegins(sent.response);
-        return read ?? open(bytes, asker);
+        return read ?? open(await body.whole(), asker);
       });
       opening.catch((cause: unknown) => cause instanceof HttpError && this.#refused.add(asker));
       return { id, dialect, query, opening, chat: null, sent };
     }
-    const bytes = await body.whole;
+    const bytes = await body.whole();
     const chat = dialect.parse(parseJsonBody(bytes));
     const session = `${asker}\n${chat.cacheKey ?? ''}`;
     this.#breaker.checkTurn(session, chat);

@@ -33,7 +33,11 @@ afterEach(async () => {
 });
 
 const ask = (session: string, messages: unknown) =>
-  rig.post('/pi/v1/chat/completions', { model: 'm', stream: true, messages, tools: [BASH] }, { 'x-session-id': session });
+  rig.post(
+    '/pi/v1/chat/completions',
+    { model: 'm', stream: true, messages, tools: [BASH] },
+    { 'x-session-id': session },
+  );
 
 it('a conversation that cannot be read', async () => {
   expect((await ask('s1', 'none')).text).toContain('The request is not valid at messages');
