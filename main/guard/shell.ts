@@ -82,7 +82,7 @@ interface Group {
   from: Command | null;
 }
 
-/** The word that ends each, and the other way round. */
+/** By the word that ends it. */
 const ENDS: ReadonlyMap<string, Group['kind']> = new Map([
   ['}', '{'],
   ['done', 'do'],
