@@ -79,7 +79,10 @@ export class Conversation {
     return secondHand ? 'second-hand' : 'no';
   }
 
-  /** Files and links that earlier calls made and that `hint` (the new calls' text) names; the newest text wins. Throws when one of those calls cannot be read. */
+  /**
+   * Files and links that earlier calls made and that `hint` (the new calls' text) names; the newest text wins. Throws when one of those
+   * calls cannot be read.
+   */
   filesNamedIn(hint: string): ModelFiles {
     const files = new ModelFiles();
     const implicit = Object.entries(IMPLICIT_FILES)

@@ -16,6 +16,8 @@ import type { Surface } from './surface.js';
 
 const MAX_TEXT = 400_000;
 const MAX_LOOP_WORDS = 8;
+/** Into processes and named pipes, for one call. */
+const MAX_DELIVERIES = 100;
 
 function aliasOf(word: string): [string, string] {
   const at = word.indexOf('=');
@@ -33,6 +35,8 @@ const given = (command: Command, text: string | null): Command => ({
 });
 
 export class ScriptReader {
+  #deliveries = 0;
+
   constructor(
     private readonly surface: Surface,
     private readonly budget: Budget,
@@ -81,7 +85,7 @@ export class ScriptReader {
     for (const write of access.writes) {
       if (write.content !== null) surface.payloads.push(write.content);
       files.write(write);
-      for (const reader of files.readers(write.path) ?? []) this.#command(given(reader, write.content), depth + 1);
+      for (const reader of files.readers(write.path) ?? []) this.#deliver(reader, write.content, depth + 1);
     }
     // What comes through a pipe with a name may be written later.
     for (const path of access.reads) if (files.readers(path) !== null) files.readBy(path, [command]);
@@ -90,6 +94,12 @@ export class ScriptReader {
     nested.shell.push(...hookScripts(command));
     for (const script of nested.shell) this.shell(script, command.cwd, depth + 1);
     for (const code of nested.code) this.code(code, command.cwd, depth + 1);
+  }
+
+  /** Pipes whose readers write to pipes would go round for ever: what is left of such a call is not read, and the call counts as cut. */
+  #deliver(reader: Command, text: string | null, depth: number): void {
+    if (this.#deliveries++ >= MAX_DELIVERIES) this.budget.commands = 0;
+    else this.#command(given(reader, text), depth);
   }
 
   /** `… | xargs rm`: what is printed, or the folder that `find` walks, becomes arguments; one command per item with `-I`. */

@@ -5,6 +5,7 @@ import { normalizePath } from './shell-scope.js';
 import { cut, decoded, printedLiteral, substitute, textOf, translate } from './text-filters.js';
 
 const MAX_OUTPUT = 100_000;
+const STDIN = /^(?:-|\/dev\/stdin|\/(?:dev|proc\/(?:self|thread-self))\/fd\/0)$/;
 
 /** What `command` reads where it names no file: a redirect, else what is piped into it, else what `exec` left open. */
 export function inputOf(command: Command, files: ModelFiles, depth = 0): string | null {
@@ -23,7 +24,7 @@ export function inputOf(command: Command, files: ModelFiles, depth = 0): string 
 export function fileText(path: string | undefined, command: Command, files: ModelFiles, depth = 0): string | null {
   if (path === undefined) return null;
   const fd = /^\/(?:dev|proc\/(?:self|thread-self))\/fd\/(\d{1,3})$/.exec(path)?.[1];
-  if (path === '-' || path === '/dev/stdin' || fd === '0') return inputOf(command, files, depth + 1);
+  if (STDIN.test(path)) return inputOf(command, files, depth + 1);
   const open = fd === undefined ? undefined : command.descriptors.get(fd)?.();
   return open ?? files.get(files.resolve(normalizePath(path, command.cwd))) ?? null;
 }
@@ -35,8 +36,17 @@ export function staticOutput(command: Command, files: ModelFiles, depth = 0): st
   const plain = args.filter((arg) => !/^-[A-Za-z-]/.test(arg));
   const pipedOnly = (): string | null => inputOf(command, files, depth) ?? fileText(plain.at(-1), command, files);
   const input = (): string | null => {
-    const texts = plain.flatMap((path) => fileText(path, command, files, depth) ?? []);
-    return texts.length > 0 ? texts.join('') : inputOf(command, files, depth);
+    let text: string | null = null;
+    let wasRead = false;
+    for (const path of plain) {
+      // Stdin is at its end the second time.
+      const again = wasRead && STDIN.test(path);
+      wasRead ||= STDIN.test(path);
+      const part = again ? null : fileText(path, command, files, depth);
+      if (part !== null) text = (text ?? '') + part;
+      if (text !== null && text.length > MAX_OUTPUT) break;
+    }
+    return text ?? inputOf(command, files, depth);
   };
   switch (program.split('/').at(-1)) {
     case 'echo': {

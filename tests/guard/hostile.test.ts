@@ -55,6 +55,14 @@ describe('hostile input', () => {
     );
   });
 
+  test.each([
+    `mkfifo p; ${'cat < p > p & '.repeat(60)}echo x > p`,
+    `mkfifo p q; ${'tee p q < p & tee q p < q & '.repeat(30)}echo x > p`,
+    `echo x ${`| cat ${'- '.repeat(200)}`.repeat(8)}| bash`,
+  ])('what goes round and round comes to an end: %#', { timeout: 10_000 }, (command) => {
+    expect(['allow', 'suspicious', 'block']).toContain(bash(command).verdict);
+  });
+
   test('any JSON object is answered', () => {
     fc.assert(
       fc.property(

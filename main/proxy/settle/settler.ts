@@ -27,8 +27,8 @@ export interface Opened extends Pick<ChatRequest, 'model' | 'stream' | 'includeU
 
 export interface Settler {
   /**
-   * Reads the body of request `id`, which is given away with that: nobody else may read it any more. `loopKey`: who asks, for the breaker of loops; null: it has been asked. Rejects with an HttpError
-   * for what no harness should send.
+   * Reads the body of request `id`, which is given away with that: nobody else may read it any more. `loopKey`: who asks, for the breaker
+   * of loops; null: it has been asked. Rejects with an HttpError for what no harness should send.
    */
   open(id: string, api: Api, body: Buffer, loopKey: string | null, origin: Origin): Promise<Opened>;
   check(id: string, input: Omit<GuardInput, 'request'>): Promise<CallVerdict[]>;
