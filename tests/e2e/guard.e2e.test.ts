@@ -112,8 +112,10 @@ describe.skipIf(!chromiumPath())(`the Guard screen${chromiumPath() ? '' : `: ${N
   });
 
   it('changes the settings at once, the judge when it is saved', async () => {
-    await page.getByLabel('a harmless call').check();
+    const harmless = page.getByLabel('a harmless call');
+    await harmless.click();
     await expect.poll(() => guardSettings(app.store).blocked).toBe('harmless');
+    await expect.poll(() => harmless.isChecked()).toBe(true);
     await page.getByLabel('Judge', { exact: false }).and(page.locator('select')).selectOption('server');
     await page.getByLabel('Address').fill('https://api.example.com/v1');
     await page.getByRole('button', { name: 'Save' }).click();

@@ -93,8 +93,11 @@ describe.skipIf(!chromiumPath())(`recording in a browser${chromiumPath() ? '' : 
     await page.getByLabel('Delete after').fill('soon');
     expect(await page.getByRole('button', { name: 'Apply limits' }).isDisabled()).toBe(true);
     await page.getByLabel('Delete after').fill('90');
-    await page.getByLabel('Capture it when a session begins').check();
+    // It shows what is saved, which `check` does not wait for.
+    const capture = page.getByLabel('Capture it when a session begins');
+    await capture.click();
     await expect.poll(() => settings().workspace).toBe(true);
+    await expect.poll(() => capture.isChecked()).toBe(true);
   });
 
   it('is readable in both themes, and by a screen reader', async () => {
