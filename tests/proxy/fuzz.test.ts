@@ -134,13 +134,16 @@ const ANSWERS: Record<Api, Json[]> = {
   ],
 };
 
+/** Damage may have put an object in its place. */
+const nameOf = (type: unknown): string => (typeof type === 'string' ? type : (jsonText(type ?? null) ?? 'null'));
+
 function answerOf(api: Api, random: Random): Buffer {
   const events = structuredClone(ANSWERS[api]);
   if (random.chance(0.8)) damageValue(events as never, random);
   if (random.chance(0.1)) events.push(...structuredClone(events.slice(random.below(events.length + 1))));
   const end = random.pick(['\n\n', '\n\n', '\n\n', '\r\n\r\n', '\r\r']);
   let text = events
-    .map((event) => `${api === 'chat' ? '' : `event: ${String(event?.type)}\n`}data: ${jsonText(event ?? null)}${end}`)
+    .map((event) => `${api === 'chat' ? '' : `event: ${nameOf(event?.type)}\n`}data: ${jsonText(event ?? null)}${end}`)
     .join('');
   if (api === 'chat' && random.chance(0.8)) text += `data: [DONE]${end}`;
   if (random.chance(0.2)) text = damageText(text, random, ['\n', '\n\n', '\r', 'data: ', '\0', '\ufeff', '}', ': x\n']);
@@ -153,6 +156,9 @@ const record = (value: unknown): Json =>
 const list = (value: unknown): Json[] => (Array.isArray(value) ? value.map(record) : []);
 const isWords = ({ type }: Json): boolean => ['text', 'thinking', 'message', 'reasoning'].includes(String(type));
 
+/** A kind that nobody knows is no call, whatever its name reads like. */
+const untyped = ({ type: _, ...rest }: Json): Json => rest;
+
 /** Where a harness that takes what it can looks for calls. */
 const CALLS: Record<Api, (event: Json) => unknown[]> = {
   chat: ({ choices }) =>
@@ -161,11 +167,11 @@ const CALLS: Record<Api, (event: Json) => unknown[]> = {
     ),
   responses: (event) => [
     ...(String(event.type).includes('arguments') ? [event.delta, event.arguments] : []),
-    ...[record(event.item), ...list(record(event.response).output)].filter((item) => !isWords(item)),
+    ...[record(event.item), ...list(record(event.response).output)].filter((item) => !isWords(item)).map(untyped),
   ],
   messages: ({ type, delta, content_block: block, message }) => [
     ...(type === 'content_block_delta' ? [record(delta).partial_json] : []),
-    ...[record(block), ...list(record(message).content)].filter((one) => !isWords(one)),
+    ...[record(block), ...list(record(message).content)].filter((one) => !isWords(one)).map(untyped),
   ],
 };
 

@@ -192,6 +192,16 @@ describe('Messages', () => {
       [start(), ...block(0, 'a', EVIL), { type: 'message_delta', delta: {}, usage: { output_tokens: 3 } }, ...end],
     ],
     [
+      'a beginning without its block, for the index of a call',
+      [
+        start(),
+        ...block(0, 'a', EVIL).slice(0, 2),
+        { type: 'content_block_start', index: 0 },
+        { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: EVIL } },
+        ...end,
+      ],
+    ],
+    [
       'a kind of call that nobody knows',
       [
         start(),

@@ -95,7 +95,11 @@ export class MessagesCollector extends Collector {
     if (PARTS.some((part) => event[part] != null && PART_OF.get(type) !== part)) throw uncheckable(`a strange ${type}`);
     if (type.startsWith('content_block_') && this.finish !== null) this.irregular = true;
     if (type === 'message_start' && event.message) this.#message(event.message);
-    if (type === 'content_block_start' && event.content_block) this.#begin(index ?? null, event.content_block);
+    if (type === 'content_block_start') {
+      if (event.content_block) this.#begin(index ?? null, event.content_block);
+      // What comes for this index now belongs to no block that was begun.
+      else if (index != null) this.#open.delete(index);
+    }
     if (type === 'content_block_delta' && event.delta) this.#grow(index ?? null, event.delta);
     if (type === 'content_block_stop' && index != null) this.#open.delete(index);
     if (type === 'message_delta') this.#end(event.delta?.stop_reason, event.usage);

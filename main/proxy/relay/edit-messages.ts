@@ -15,6 +15,8 @@ const STOP_REASONS: Record<Edit['finish'], string> = {
 const isCall = (block: unknown): boolean => record(block).type === 'tool_use';
 /** What a client may know; anything else could be read as something that nobody judged. */
 const KNOWN = /^(?:message_(?:start|delta|stop)|content_block_(?:start|delta|stop)|ping|error)$/;
+/** Calls that the server runs by itself: `server_tool_use`, `mcp_tool_use`. */
+const SERVED = /tool_use$/;
 const WORDS = new Set(['text', 'thinking', 'redacted_thinking']);
 
 function* textBlock(index: number, text: string): Generator<Json> {
@@ -57,8 +59,8 @@ function stream(held: readonly Json[], edit: Edit): Json[] {
     }
     if (event.type === 'content_block_start') {
       inCall = isCall(event.content_block);
-      if (WORDS.has(word(record(event.content_block).type)) || inCall) served.delete(event.index);
-      else served.add(event.index);
+      if (SERVED.test(word(record(event.content_block).type)) && !inCall) served.add(event.index);
+      else served.delete(event.index);
       if (!inCall) places.set(event.index, next++);
       else places.delete(event.index);
     }
