@@ -1,6 +1,6 @@
 /** Sessions that must not become tasks at all, whatever work is in them. Stage 1 of formats.md 5.2. */
 
-import { findTokens } from '../sanitize/tokens.js';
+import { holdsToken } from '../sanitize/holds-token.js';
 import { type Drop, drop } from './find-repair.js';
 import type { SessionTrace } from './session-events.js';
 
@@ -21,7 +21,7 @@ export function screenSession(trace: SessionTrace, { secrets }: ScreenOptions): 
     if (event.kind === 'text' && NOTICE.test(event.text)) return drop('screen', 'blocked');
     const text = event.kind === 'call' ? `${JSON.stringify(event.arguments)}\n${event.output ?? ''}` : event.text;
     if (CANARY.test(text)) return drop('screen', 'canary');
-    if (secrets && findTokens(text).length > 0) return drop('screen', 'secret');
+    if (secrets && holdsToken(text)) return drop('screen', 'secret');
     if (event.kind !== 'call') continue;
     const authored = Object.values(event.arguments)
       .filter((value) => typeof value === 'string')

@@ -1,4 +1,5 @@
 /** Check digits that can be verified offline. */
+import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -47,4 +48,23 @@ export function ibanValid(iban: string): boolean {
   let rest = 0;
   for (const digit of digits) rest = (rest * 10 + Number(digit)) % 97;
   return rest === 1;
+}
+
+const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+
+/** A Bitcoin private key in wallet import format: base58 with four bytes of a double SHA-256 at its end. */
+export function isWif(text: string): boolean {
+  let number = 0n;
+  for (const c of text) {
+    const digit = BASE58.indexOf(c);
+    if (digit < 0) return false;
+    number = number * 58n + BigInt(digit);
+  }
+  const hex = number.toString(16);
+  const bytes = Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex');
+  if (bytes[0] !== 0x80 || (bytes.length !== 37 && bytes.length !== 38)) return false;
+  const sha = (part: Uint8Array): Buffer => createHash('sha256').update(part).digest();
+  return sha(sha(bytes.subarray(0, -4)))
+    .subarray(0, 4)
+    .equals(bytes.subarray(-4));
 }

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { TackroomError } from '../../contract/errors.js';
-import { type Finding, type RedactionSummary, SanitizeContext, sanitizeLines } from './sanitize.js';
+import { type Finding, type RedactionSummary, SanitizeContext, sanitizeBytes } from './sanitize.js';
 
 export interface SanitizeOptions {
   /** Path, or `-` for stdin. */
@@ -28,56 +28,53 @@ export async function sanitizeCommand(options: SanitizeOptions, io: SanitizeIo):
   for (const name of ['canary', 'rules', 'restore'] as const)
     if (options[name])
       throw new TackroomError('UNSUPPORTED', `The option --${name} is not available yet.`, `Leave out --${name}.`);
-  // One character a byte, so that bytes which are no UTF-8 pass through unchanged.
-  const text = options.file === '-' ? await readAll(io.stdin) : readFileSync(options.file, 'latin1');
-  const { lines, breaks } = splitLines(text);
-  const sessions = options.eachLine ? lines.map((line) => [line]) : [lines];
+  const input = options.file === '-' ? await readAll(io.stdin) : readFileSync(options.file);
+  const sessions = options.eachLine ? linesOf(input) : [input];
   const report: (Finding & { count: number })[] = [];
   let withheld = 0;
-  let base = 0;
+  let lines = 0;
   for (const session of sessions) {
-    const result = sanitizeLines(session, new SanitizeContext());
+    const result = sanitizeBytes(session, new SanitizeContext());
     withheld += result.withheld.length;
     for (const finding of result.findings)
-      report.push({ ...finding, line: base + finding.line, count: countOf(result.redactions, finding.placeholder) });
-    if (!options.check)
-      io.stdout.write(Buffer.from(result.lines.map((line, i) => line + breaks[base + i]!).join(''), 'latin1'));
-    base += session.length;
+      report.push({ ...finding, line: lines + finding.line, count: countOf(result.redactions, finding.placeholder) });
+    if (!options.check) io.stdout.write(result.bytes);
+    lines += countLines(session);
   }
   if (options.report)
     writeFileSync(options.report, report.map((row) => `${JSON.stringify(row)}\n`).join(''), { mode: 0o600 });
   if (options.check) {
-    io.stderr.write(`${report.length} places with secrets or personal data in ${lines.length} lines.\n`);
+    io.stderr.write(`${report.length} places with secrets or personal data in ${lines} lines.\n`);
     return report.length > 0 ? 3 : 0;
   }
   if (withheld > 0)
-    io.stderr.write(
-      `${withheld} of ${lines.length} lines were withheld because the second scan still found something.\n`,
-    );
+    io.stderr.write(`${withheld} of ${lines} lines were withheld because the second scan still found something.\n`);
   return withheld > 0 ? 3 : 0;
 }
 
-/** Lines without their ends, and the ends (`\n`, `\r\n` or '' for the last). */
-export function splitLines(text: string): { lines: string[]; breaks: string[] } {
-  const lines: string[] = [];
-  const breaks: string[] = [];
-  for (let at = 0; at < text.length; ) {
-    const end = text.indexOf('\n', at);
-    const stop = end < 0 ? text.length : end;
-    const carriage = text[stop - 1] === '\r' && stop > at ? 1 : 0;
-    lines.push(text.slice(at, stop - carriage));
-    breaks.push((carriage ? '\r' : '') + (end < 0 ? '' : '\n'));
-    at = stop + 1;
+/** Lines with their ends. */
+function linesOf(input: Buffer): Buffer[] {
+  const lines: Buffer[] = [];
+  for (let at = 0; at < input.length; ) {
+    const end = input.indexOf(10, at);
+    lines.push(input.subarray(at, end < 0 ? input.length : end + 1));
+    at = end < 0 ? input.length : end + 1;
   }
-  return { lines, breaks };
+  return lines;
+}
+
+function countLines(input: Buffer): number {
+  let count = 0;
+  for (let at = input.indexOf(10); at >= 0; at = input.indexOf(10, at + 1)) count++;
+  return count + (input.length > 0 && input[input.length - 1] !== 10 ? 1 : 0);
 }
 
 function countOf(redactions: RedactionSummary[], placeholder: string): number {
   return redactions.find((each) => each.placeholder === placeholder)?.occurrences ?? 0;
 }
 
-async function readAll(stream: Readable): Promise<string> {
+async function readAll(stream: Readable): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of stream) chunks.push(Buffer.from(chunk as Buffer));
-  return Buffer.concat(chunks).toString('latin1');
+  return Buffer.concat(chunks);
 }

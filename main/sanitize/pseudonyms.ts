@@ -3,42 +3,67 @@
 export interface Entity {
   family: string;
   value: string;
+  /** '' until `number` was called. */
   placeholder: string;
   occurrences: number;
 }
 
+const SLUG = 'user-slug';
 const MAX_PER_NET = 254;
 const IP_NETS = ['192.0.2', '198.51.100', '203.0.113'];
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export class Pseudonyms {
-  readonly #byValue = new Map<string, Entity>();
+  readonly #byValue = new Map<string, number>();
+  readonly #entities: Entity[] = [];
   readonly #last = new Map<string, number>();
+  readonly #taken = new Map<string, Set<number>>();
+  #numbered = 0;
 
-  /** Numbers that already stand in the input are not given out again. */
-  reserve(text: string): void {
-    for (const match of text.matchAll(/REDACTED_([A-Z0-9_]{1,60})_(\d{1,6})|\b(user|person|host)(\d{1,6})\b/g)) {
-      const group = match[1] ?? match[3]!;
-      this.#last.set(group, Math.max(this.#last.get(group) ?? 0, Number(match[2] ?? match[4])));
+  /** `number` of `group` stands in the input already and is not given out. */
+  reserve(group: string, number: number): void {
+    let taken = this.#taken.get(group);
+    if (!taken) {
+      taken = new Set();
+      this.#taken.set(group, taken);
+    }
+    if (taken.size < 100_000) taken.add(number);
+  }
+
+  /** Number of the entity; the first family it was seen with stays. */
+  of(family: string, value: string): number {
+    const slug = family === SLUG;
+    // A folder's name made from a path is another spelling: it has its own stand-in, made from that of the account.
+    if (slug) this.of('user', value);
+    const key = slug ? `${SLUG}\0${value}` : value;
+    let index = this.#byValue.get(key);
+    if (index === undefined) {
+      index = this.#entities.length;
+      this.#entities.push({ family, value, placeholder: '', occurrences: 0 });
+      this.#byValue.set(key, index);
+    }
+    return index;
+  }
+
+  /** Gives stand-ins to all that have none, once the input's own numbers are known. */
+  number(): void {
+    for (; this.#numbered < this.#entities.length; this.#numbered++) {
+      const entity = this.#entities[this.#numbered]!;
+      entity.placeholder = this.#make(entity);
     }
   }
 
-  /** The stand-in of `value`; the first family it was seen with stays. */
-  of(family: string, value: string): Entity {
-    const known = this.#byValue.get(value);
-    if (known) return known;
-    const entity: Entity = { family, value, placeholder: this.#make(family), occurrences: 0 };
-    this.#byValue.set(value, entity);
-    return entity;
+  entity(index: number): Entity {
+    return this.#entities[index]!;
   }
 
-  entities(): Entity[] {
-    return [...this.#byValue.values()];
+  entities(): readonly Entity[] {
+    return this.#entities;
   }
 
-  #make(family: string): string {
-    if (family === 'user') return `user${this.#next('user')}`;
-    if (family === 'host') return `host${this.#next('host')}`;
-    if (family === 'person') return `person${this.#next('person')}`;
+  #make({ family, value }: Entity): string {
+    if (family === SLUG) return `${this.entity(this.of('user', value)).placeholder}slug`;
+    if (family === 'user' || family === 'host' || family === 'person') return `${family}${this.#next(family)}`;
     if (family === 'email') return `person${this.#next('person')}@example.com`;
     if (family === 'phone') {
       const n = this.#next('phone');
@@ -53,12 +78,23 @@ export class Pseudonyms {
       const net = IP_NETS[Math.floor(n / MAX_PER_NET)];
       if (net) return `${net}.${(n % MAX_PER_NET) + 1}`;
     }
+    if (family === 'ipv6') {
+      const n = this.#next('ipv6');
+      if (n < 0x10000) return `2001:db8::${n.toString(16)}`;
+    }
+    if (family === 'account-id') {
+      const n = this.#next('account');
+      if (UUID.test(value)) return `00000000-0000-0000-0000-${String(n).padStart(12, '0')}`;
+      if (/^\d{12}$/.test(value)) return String(n).padStart(12, '0');
+    }
     const group = family.toUpperCase().replace(/[^A-Z0-9]+/g, '_');
     return `REDACTED_${group}_${this.#next(group)}`;
   }
 
   #next(group: string): number {
-    const next = (this.#last.get(group) ?? 0) + 1;
+    const taken = this.#taken.get(group);
+    let next = (this.#last.get(group) ?? 0) + 1;
+    while (taken?.has(next)) next++;
     this.#last.set(group, next);
     return next;
   }

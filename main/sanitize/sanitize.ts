@@ -1,12 +1,10 @@
 /**
  * Replaces secrets and personal data in session records. Works on the decoded strings of each line and splices stand-ins
- * (letters, digits, `_.@:+-` only, so no escaping is needed at any depth) into the original text; all else stays byte for
+ * (letters, digits, `_.@:+-` only, so no escaping is needed at any depth) into the original bytes; all else stays byte for
  * byte. Every output is scanned again; a line that still holds something is withheld. Semantics: specs sanitizer 5.
  */
-import { detectLine } from './detect.js';
-import { KnownValues } from './known-values.js';
-import { type Entity, Pseudonyms } from './pseudonyms.js';
-import type { Span } from './span.js';
+import { type Range, SanitizeEngine } from './engine.js';
+import { Pseudonyms } from './pseudonyms.js';
 
 export interface RedactionSummary {
   family: string;
@@ -17,15 +15,15 @@ export interface RedactionSummary {
 export interface Finding {
   /** From 0. */
   line: number;
-  /** UTF-16 range in the input line. */
+  /** Bytes of the input line. */
   start: number;
   end: number;
   family: string;
   certainty: string;
   placeholder: string;
 }
-export interface SanitizedLines {
-  lines: string[];
+export interface Sanitized {
+  bytes: Buffer;
   redactions: RedactionSummary[];
   findings: Finding[];
   /** Numbers of the lines that failed the second scan. */
@@ -40,48 +38,35 @@ export class SanitizeContext {
 const ROUNDS = 3;
 
 /** Lines of one session. As many lines come out as go in. */
-export function sanitizeLines(lines: readonly string[], context = new SanitizeContext()): SanitizedLines {
+export function sanitizeBytes(input: Uint8Array, context = new SanitizeContext()): Sanitized {
   const { pseudonyms } = context;
-  for (const line of lines) pseudonyms.reserve(line);
-  for (const line of lines) for (const span of detectLine(line)) pseudonyms.of(span.family, span.value);
-  const learnt = new KnownValues(pseudonyms.entities());
-  const findings: Finding[] = [];
-  let current = lines.map((line, number) => {
-    const spans = detectLine(line, learnt);
-    return splice(line, spans, pseudonyms, (span, entity) =>
-      findings.push({
-        line: number,
-        start: span.start,
-        end: span.end,
-        family: entity.family,
-        certainty: span.certainty,
-        placeholder: entity.placeholder,
-      }),
-    );
-  });
-  let dirty: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    const known = new KnownValues(pseudonyms.entities());
-    dirty = [];
-    current = current.map((line, number) => {
-      const spans = detectLine(line, known);
-      if (spans.length === 0) return line;
-      dirty.push(number);
-      return round === ROUNDS - 1 ? line : splice(line, spans, pseudonyms, () => undefined);
-    });
-    if (dirty.length === 0) break;
+  const engine = new SanitizeEngine(pseudonyms);
+  const found = engine.detect(input);
+  engine.learn();
+  const ranges = engine.complete(input, found);
+  const findings = findingsOf(input, ranges, pseudonyms);
+  let bytes = engine.splice(input, ranges);
+  let left: Range[] = [];
+  for (let round = 1; round < ROUNDS; round++) {
+    const again = new SanitizeEngine(pseudonyms);
+    left = again.detect(bytes);
+    if (left.length === 0) break;
+    if (round === ROUNDS - 1) break;
+    again.learn();
+    bytes = again.splice(bytes, again.complete(bytes, left));
   }
-  for (const number of dirty) current[number] = withheldLine(number);
+  const withheld = [...new Set(left.map(({ start }) => lineOf(bytes, start)))];
+  if (withheld.length > 0) bytes = withhold(bytes, new Set(withheld));
   const redactions = pseudonyms
     .entities()
     .map(({ family, placeholder, occurrences }) => ({ family, placeholder, occurrences }));
-  return { lines: current, redactions, findings, withheld: dirty };
+  return { bytes, redactions, findings, withheld };
 }
 
 /** One text; the stand-ins are those of `context`. Null: the second scan still found something, so it must not be shown. */
 export function sanitizeText(text: string, context = new SanitizeContext()): string | null {
-  const { lines, withheld } = sanitizeLines([text], context);
-  return withheld.length > 0 ? null : lines[0]!;
+  const { bytes, withheld } = sanitizeBytes(Buffer.from(text), context);
+  return withheld.length > 0 ? null : bytes.toString();
 }
 
 /** JSON records of one session. A record that fails the second scan becomes `{"tackroom_withheld": true, …}`. */
@@ -89,29 +74,37 @@ export function sanitizeSession<T>(
   records: readonly T[],
   context = new SanitizeContext(),
 ): { records: T[]; redactions: RedactionSummary[]; withheld: number[] } {
-  const { lines, redactions, withheld } = sanitizeLines(
-    records.map((record) => JSON.stringify(record)),
-    context,
-  );
+  const input = Buffer.from(records.map((record) => JSON.stringify(record)).join('\n'));
+  const { bytes, redactions, withheld } = sanitizeBytes(input, context);
+  const lines = records.length === 0 ? [] : bytes.toString().split('\n');
   return { records: lines.map((line) => JSON.parse(line) as T), redactions, withheld };
 }
 
-function splice(
-  line: string,
-  spans: Span[],
-  pseudonyms: Pseudonyms,
-  report: (span: Span, entity: Entity) => void,
-): string {
-  let out = '';
-  let at = 0;
-  for (const span of spans) {
-    const entity = pseudonyms.of(span.family, span.value);
-    entity.occurrences++;
-    report(span, entity);
-    out += line.slice(at, span.start) + entity.placeholder;
-    at = span.end;
-  }
-  return out + line.slice(at);
+function findingsOf(input: Uint8Array, ranges: readonly Range[], pseudonyms: Pseudonyms): Finding[] {
+  let line = 0;
+  let lineStart = 0;
+  return ranges.map(({ start, end, entity, certainty }) => {
+    for (let next = input.indexOf(10, lineStart); next >= 0 && next < start; next = input.indexOf(10, lineStart)) {
+      line++;
+      lineStart = next + 1;
+    }
+    const { family, placeholder } = pseudonyms.entity(entity);
+    return { line, start: start - lineStart, end: end - lineStart, family, certainty, placeholder };
+  });
+}
+
+function lineOf(bytes: Uint8Array, at: number): number {
+  let line = 0;
+  for (let next = bytes.indexOf(10); next >= 0 && next < at; next = bytes.indexOf(10, next + 1)) line++;
+  return line;
+}
+
+function withhold(bytes: Buffer, lines: ReadonlySet<number>): Buffer {
+  const all = bytes.toString('latin1').split('\n');
+  return Buffer.from(
+    all.map((line, i) => (lines.has(i) ? withheldLine(i) + (line.endsWith('\r') ? '\r' : '') : line)).join('\n'),
+    'latin1',
+  );
 }
 
 function withheldLine(number: number): string {

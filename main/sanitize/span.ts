@@ -15,23 +15,27 @@ export interface Span {
   value: string;
 }
 
-/** Non-overlapping spans in order: the higher certainty wins, then the longer; partial overlaps become one span. */
+/** Non-overlapping spans in order: the higher certainty wins, then the longer, then the later; partial overlaps become one span. */
 export function resolveSpans(spans: Span[]): Span[] {
-  const ordered = [...spans].sort((a, b) => a.start - b.start || b.end - a.end);
+  if (spans.length < 2) return spans;
+  spans.sort((a, b) => a.start - b.start || b.end - a.end);
   const out: Span[] = [];
-  for (const span of ordered) {
+  for (const span of spans) {
     const last = out.at(-1);
-    if (!last || span.start >= last.end) out.push({ ...span });
-    else {
-      const better = PRIORITY[span.certainty] > PRIORITY[last.certainty] ? span : last;
-      const end = Math.max(last.end, span.end);
-      out[out.length - 1] = {
-        ...better,
-        start: last.start,
-        end,
-        value: end === last.end && better === last ? last.value : better.value,
-      };
+    if (!last || span.start >= last.end) {
+      out.push(span);
+      continue;
     }
+    const same = span.start === last.start && span.end === last.end;
+    const better = PRIORITY[span.certainty] - PRIORITY[last.certainty];
+    const chosen = better > 0 || (same && better === 0) ? span : last;
+    out[out.length - 1] = {
+      start: last.start,
+      end: Math.max(last.end, span.end),
+      family: chosen.family,
+      certainty: chosen.certainty,
+      value: chosen.value,
+    };
   }
   return out;
 }

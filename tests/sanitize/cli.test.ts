@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type SanitizeOptions, sanitizeCommand, splitLines } from '../../main/sanitize/cli.js';
+import { type SanitizeOptions, sanitizeCommand } from '../../main/sanitize/cli.js';
 import { inventedTokens } from './support.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'sanitize-cli-'));
@@ -71,12 +71,5 @@ describe('sanitize', () => {
 
   test.each([{ canary: true }, { restore: true }, { rules: 'x' }])('%j is refused for now', async (option) => {
     await expect(run('', option)).rejects.toMatchObject({ code: 'UNSUPPORTED' });
-  });
-
-  test('lines and their ends make the text again', () => {
-    for (const text of ['', '\n', 'a', 'a\n', 'a\r\nb', '\r\n\r', 'a\n\nb\n']) {
-      const { lines, breaks } = splitLines(text);
-      expect(lines.map((line, i) => line + breaks[i]!).join('')).toBe(text);
-    }
   });
 });

@@ -3,16 +3,19 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { sanitizeLines } from '../../main/sanitize/sanitize.js';
 import { describeShared } from '../support/shared.js';
+import { sanitizeLines } from './support.js';
 
 interface Case {
   id: string;
+  cls: string;
   soft?: boolean;
   policy?: boolean;
   text: string;
-  spans: { core: [number, number] }[];
+  spans: { start: number; end: number; core: [number, number]; kind: string }[];
 }
+/** Share of the planted values that must go, by class; of personal data some cannot be told without the command before. */
+const BARS: Record<string, number> = { shape: 0.98, context: 0.98, structural: 0.98, pii: 0.95 };
 
 describeShared('sanitizer corpus', (shared) => {
   const dir = mkdtempSync(join(tmpdir(), 'sanitize-corpus-'));
@@ -24,21 +27,24 @@ describeShared('sanitizer corpus', (shared) => {
       .split('\n')
       .map((line) => JSON.parse(line) as Case);
 
-  test('planted values are gone from nearly all records, and every record still parses', () => {
-    let spans = 0;
-    let gone = 0;
-    for (const { text, spans: planted, policy } of load('positive/shared.jsonl')) {
+  test('planted values are gone, and every record still parses', () => {
+    const by: Record<string, { spans: number; gone: number }> = {};
+    for (const { text, spans: planted, policy, cls } of load('positive/shared.jsonl')) {
       const { lines, withheld } = sanitizeLines([text]);
       JSON.parse(lines[0]!);
       expect(withheld).toEqual([]);
       if (policy) continue;
-      for (const { core } of planted) {
-        spans++;
-        if (!lines[0]!.includes(text.slice(...core))) gone++;
+      for (const { core, kind } of planted) {
+        const group = kind.startsWith('pii:') ? 'pii' : cls;
+        by[group] ??= { spans: 0, gone: 0 };
+        by[group].spans++;
+        if (!lines[0]!.includes(text.slice(...core))) by[group].gone++;
       }
     }
-    expect(spans).toBeGreaterThan(900);
-    expect(gone / spans).toBeGreaterThan(0.96);
+    for (const [cls, bar] of Object.entries(BARS)) {
+      expect(by[cls]!.spans).toBeGreaterThan(80);
+      expect(by[cls]!.gone / by[cls]!.spans, cls).toBeGreaterThanOrEqual(bar);
+    }
   });
 
   test('records without secrets stay as they are', () => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { crc32Base62, ibanValid, luhn } from '../../main/sanitize/checksums.js';
-import { SanitizeContext, sanitizeLines, sanitizeSession, sanitizeText } from '../../main/sanitize/sanitize.js';
-import { invented, inventedTokens } from './support.js';
+import { SanitizeContext, sanitizeSession, sanitizeText } from '../../main/sanitize/sanitize.js';
+import { invented, inventedTokens, sanitizeLines } from './support.js';
 
 const tokens = inventedTokens('unit');
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32Base62 } from '../../main/sanitize/checksums.js';
+import { type SanitizeContext, type Sanitized, sanitizeBytes } from '../../main/sanitize/sanitize.js';
 
 const BASE62 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
@@ -39,4 +40,10 @@ export function inventedTokens(seed: string): Record<string, string> {
     'openrouter-key': `sk-or-v1-${part('v', 64, HEX)}`,
     jwt: `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode({ sub: part('j', 12), iat: 1 })}.${part('k', 43)}`,
   };
+}
+
+/** Lines of one session; none may hold a line break. */
+export function sanitizeLines(lines: readonly string[], context?: SanitizeContext): Sanitized & { lines: string[] } {
+  const result = sanitizeBytes(Buffer.from(lines.join('\n')), context);
+  return { ...result, lines: result.bytes.toString().split('\n') };
 }

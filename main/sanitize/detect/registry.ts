@@ -1,0 +1,50 @@
+/** All detectors by the number that the scan gives their anchors, and the tables of the scan. */
+import { FIRST_LITERAL, Probe, type Tables } from '../scan/layout.js';
+import { type Anchor, buildTables } from '../scan/tables.js';
+import { BLOCKS } from './blocks.js';
+import { COMMANDS } from './commands.js';
+import { FIELDS_OF_PERSONS, personField } from './fields.js';
+import { fieldValue, KEY_VALUES } from './key-values.js';
+import { digits, iban, ipv4, ipv6, mac, NUMBERS, phone } from './numbers.js';
+import { PEOPLE } from './people.js';
+import { PLACES } from './places.js';
+import { STAND_INS } from './stand-ins.js';
+import type { Anchored, Detector } from './text-view.js';
+import { hexTriple, TOKENS } from './tokens.js';
+import { URLS } from './urls.js';
+
+const ALL: readonly Anchored[] = [
+  ...STAND_INS,
+  ...TOKENS,
+  ...BLOCKS,
+  ...KEY_VALUES,
+  ...URLS,
+  ...PEOPLE,
+  ...NUMBERS,
+  ...COMMANDS,
+  ...PLACES,
+  ...FIELDS_OF_PERSONS,
+];
+
+function register(): { tables: Tables; detectors: Detector[] } {
+  const anchors: Anchor[] = [];
+  const detectors: Detector[] = [];
+  detectors[Probe.keyValue] = fieldValue;
+  detectors[Probe.keyPerson] = personField;
+  detectors[Probe.ipv4] = ipv4;
+  detectors[Probe.ipv6] = ipv6;
+  detectors[Probe.mac] = mac;
+  detectors[Probe.phone] = phone;
+  detectors[Probe.digits] = digits;
+  detectors[Probe.iban] = iban;
+  detectors[Probe.hexTriple] = hexTriple;
+  for (const { anchors: list, flags, detector } of ALL)
+    for (const word of list.split(' ')) {
+      if (word === '') continue;
+      detectors[FIRST_LITERAL + anchors.length] = detector;
+      anchors.push({ literal: word.replaceAll('\u2423', ' '), flags });
+    }
+  return { tables: buildTables(anchors), detectors };
+}
+
+export const { tables: TABLES, detectors: DETECTORS } = register();

@@ -1,0 +1,173 @@
+/**
+ * The two passes over the bytes of one session. The first finds what must go and learns its values; the second finds these values
+ * wherever else they stand, and puts stand-ins in their place. All bytes in between stay as they are.
+ */
+
+import { isSharedUser } from './detect/people.js';
+import { DETECTORS, TABLES } from './detect/registry.js';
+import type { TextView } from './detect/text-view.js';
+import { Pseudonyms } from './pseudonyms.js';
+import { createScanner } from './scan/create-scanner.js';
+import { type KnownValue, knownTables, PIECE } from './scan/known-values.js';
+import { type ByteScanner, FIRST_LITERAL, Leaf, type ScanResult } from './scan/layout.js';
+import { Leaves } from './scan/leaves.js';
+import { PRIORITY, resolveSpans, type Span } from './span.js';
+
+/** Where something is replaced, in bytes of the input. */
+export interface Range {
+  start: number;
+  end: number;
+  /** Number in `Pseudonyms`. */
+  entity: number;
+  certainty: Span['certainty'];
+}
+
+/** Shortest value of a family that is looked for outside the place it was found in. */
+const MIN_LENGTH: Record<string, number> = { user: 4, person: 5, host: 5, password: 6 };
+const PERSONAL = new Set([
+  'user',
+  'user-slug',
+  'person',
+  'host',
+  'email',
+  'ip',
+  'ipv6',
+  'mac',
+  'phone',
+  'card',
+  'iban',
+  'ssn',
+  'serial',
+  'account-id',
+  'windows-sid',
+]);
+
+export class SanitizeEngine {
+  readonly pseudonyms: Pseudonyms;
+  readonly #scanner: ByteScanner = createScanner(TABLES, null);
+  #known: { scanner: ByteScanner; entities: Int32Array } | null = null;
+
+  constructor(pseudonyms = new Pseudonyms()) {
+    this.pseudonyms = pseudonyms;
+  }
+
+  /** First pass over whole lines. */
+  detect(input: Uint8Array, from = 0, to = input.length): Range[] {
+    const spans: Span[] = [];
+    const leaves = new Leaves(input);
+    this.#scanner.scan(input, from, to, (result) => this.#detectIn(leaves, result, spans));
+    return this.#ranges(spans);
+  }
+
+  /** Ends the first pass: stand-ins are numbered, and their values known to `replace`. */
+  learn(): void {
+    this.pseudonyms.number();
+    const values: KnownValue[] = [];
+    const entities: number[] = [];
+    this.pseudonyms.entities().forEach(({ family, value }, entity) => {
+      if (value.length < (MIN_LENGTH[family] ?? 8) || value.length < PIECE || value.length > 20_000) return;
+      if (family === 'user-slug' || (family === 'user' && isSharedUser(value))) return;
+      const bounded = PERSONAL.has(family) || value.length < 12 || !/\d/.test(value);
+      values.push({ bytes: Buffer.from(value, 'latin1'), bounded });
+      entities.push(entity);
+    });
+    this.#known =
+      values.length === 0
+        ? null
+        : { scanner: createScanner(TABLES, knownTables(values)), entities: Int32Array.from(entities) };
+  }
+
+  /** Second pass over the same lines: what the first found there, and known values. */
+  complete(input: Uint8Array, found: readonly Range[], from = 0, to = input.length): Range[] {
+    if (!this.#known) return [...found];
+    const { scanner, entities } = this.#known;
+    const leaves = new Leaves(input);
+    const spans: Span[] = [];
+    scanner.scan(input, from, to, (result) => {
+      leaves.read(result);
+      for (let leaf = 0; leaf < leaves.count; leaf++) {
+        const count = leaves.field(leaf, Leaf.candidates);
+        for (let i = 0; i < count; i++) {
+          const { family, value } = this.pseudonyms.entity(entities[leaves.anchor(leaf, i) - FIRST_LITERAL]!);
+          const start = leaves.position(leaf, i);
+          const certainty = PERSONAL.has(family) ? 'personal' : 'keyValue';
+          this.#place(leaves, leaf, { start, end: start + value.length, family, certainty, value }, spans);
+        }
+      }
+    });
+    spans.sort((a, b) => a.start - b.start);
+    let at = 0;
+    const more = spans.filter(({ start, end }) => {
+      while (at < found.length && found[at]!.end <= start) at++;
+      return at >= found.length || found[at]!.start > start || found[at]!.end < end;
+    });
+    if (more.length === 0) return [...found];
+    for (const { start, end, entity, certainty } of found) {
+      const { family, value } = this.pseudonyms.entity(entity);
+      more.push({ start, end, certainty, family, value });
+    }
+    const ranges = this.#ranges(more);
+    this.pseudonyms.number();
+    return ranges;
+  }
+
+  /** `input[from..to)` with the ranges replaced. */
+  splice(input: Uint8Array, ranges: readonly Range[], from = 0, to = input.length): Buffer {
+    const pieces: Buffer[] = [];
+    const source = Buffer.from(input.buffer, input.byteOffset, input.byteLength);
+    let at = from;
+    for (const { start, end, entity } of ranges) {
+      pieces.push(source.subarray(at, start), this.#placeholder(entity));
+      at = end;
+    }
+    pieces.push(source.subarray(at, to));
+    return Buffer.concat(pieces);
+  }
+
+  #placeholder(entity: number): Buffer {
+    const found = this.pseudonyms.entity(entity);
+    found.occurrences++;
+    return Buffer.from(found.placeholder, 'latin1');
+  }
+
+  #detectIn(leaves: Leaves, result: ScanResult, spans: Span[]): void {
+    leaves.read(result);
+    for (let leaf = 0; leaf < leaves.count; leaf++) {
+      const count = leaves.field(leaf, Leaf.candidates);
+      if (count === 0) continue;
+      const view: TextView = {
+        text: leaves.text(leaf),
+        key: leaves.key(leaf),
+        escaped: leaves.escaped(leaf),
+        spans: [],
+        around: () => leaves.around(leaf, 160),
+        reserve: (group, number) => this.pseudonyms.reserve(group, number),
+        runFrom: -1,
+        runTo: -1,
+        refusedTo: -1,
+      };
+      for (let i = 0; i < count; i++) DETECTORS[leaves.anchor(leaf, i)]!(view, leaves.position(leaf, i));
+      for (const span of resolveSpans(view.spans)) this.#place(leaves, leaf, span, spans);
+    }
+  }
+
+  /** A span of a leaf as one of the input; inside an encoded run the whole run. */
+  #place(leaves: Leaves, leaf: number, span: Span, spans: Span[]): void {
+    if (span.start < leaves.field(leaf, Leaf.ownFrom) || span.start >= leaves.field(leaf, Leaf.ownTo)) return;
+    const start = leaves.start(leaf, span.start);
+    const end = leaves.end(leaf, span.end);
+    const run = leaves.run(leaf);
+    if (run < 0) spans.push({ ...span, start, end });
+    else spans.push({ start, end, family: 'encoded-secret', certainty: 'keyValue', value: leaves.runText(run) });
+  }
+
+  #ranges(spans: Span[]): Range[] {
+    return resolveSpans(spans).map(({ start, end, family, certainty, value }) => ({
+      start,
+      end,
+      certainty,
+      entity: this.pseudonyms.of(family, value),
+    }));
+  }
+}
+export { PRIORITY };
