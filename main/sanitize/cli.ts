@@ -1,12 +1,16 @@
 /** `tackroom sanitize [FILE|-]`: text or session records in, the same number of lines out. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, createReadStream, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { TackroomError } from '../../contract/errors.js';
-import { type Finding, type RedactionSummary, SanitizeContext, sanitizeBytes } from './sanitize.js';
+import { defaultHome } from '../services/paths.js';
+import { type Finding, SanitizeContext, sanitizeBytes } from './sanitize.js';
+import { SanitizeStream } from './stream.js';
 
 export interface SanitizeOptions {
   /** Path, or `-` for stdin. */
   file: string;
+  home?: string;
   /** Each line is a session of its own. */
   eachLine?: boolean;
   /** One JSON line a replacement is written here. */
@@ -23,58 +27,109 @@ export interface SanitizeIo {
   stderr: Writable;
 }
 
-/** Exit code: 0 clean or cleaned, 3 a line was withheld (or, with `check`, something was found). Errors: UNSUPPORTED, IO. */
+interface Totals {
+  lines: number;
+  places: number;
+  withheld: number;
+}
+
+/** Exit code: 0 clean or cleaned, 3 a line was withheld (or, with `check`, something was found). Errors: UNSUPPORTED, IO, DISK_FULL. */
 export async function sanitizeCommand(options: SanitizeOptions, io: SanitizeIo): Promise<number> {
   for (const name of ['canary', 'rules', 'restore'] as const)
     if (options[name])
       throw new TackroomError('UNSUPPORTED', `The option --${name} is not available yet.`, `Leave out --${name}.`);
-  const input = options.file === '-' ? await readAll(io.stdin) : readFileSync(options.file);
-  const sessions = options.eachLine ? linesOf(input) : [input];
-  const report: (Finding & { count: number })[] = [];
-  let withheld = 0;
-  let lines = 0;
-  for (const session of sessions) {
-    const result = sanitizeBytes(session, new SanitizeContext());
-    withheld += result.withheld.length;
-    for (const finding of result.findings)
-      report.push({ ...finding, line: lines + finding.line, count: countOf(result.redactions, finding.placeholder) });
-    if (!options.check) io.stdout.write(result.bytes);
-    lines += countLines(session);
+  const input = options.file === '-' ? io.stdin : createReadStream(options.file, { highWaterMark: 1 << 20 });
+  const report = options.report === undefined ? null : openSync(options.report, 'w', 0o600);
+  const told: Finding[] = [];
+  const found = (finding: Finding): void => {
+    if (report !== null) told.push(finding);
+  };
+  const writeReport = (counts: ReadonlyMap<string, number>): void => {
+    if (report !== null)
+      for (const finding of told.splice(0))
+        writeSync(report, `${JSON.stringify({ ...finding, count: counts.get(finding.placeholder) ?? 0 })}\n`);
+  };
+  const sink = options.check ? null : io.stdout;
+  try {
+    const totals = options.eachLine
+      ? await eachLine(input, sink, found, writeReport)
+      : await wholeSession(input, sink, join(defaultHome(options.home), 'run'), found, writeReport);
+    return tell(totals, options, io);
+  } finally {
+    if (report !== null) closeSync(report);
   }
-  if (options.report)
-    writeFileSync(options.report, report.map((row) => `${JSON.stringify(row)}\n`).join(''), { mode: 0o600 });
-  if (options.check) {
-    io.stderr.write(`${report.length} places with secrets or personal data in ${lines} lines.\n`);
-    return report.length > 0 ? 3 : 0;
+}
+
+type WriteReport = (counts: ReadonlyMap<string, number>) => void;
+
+async function wholeSession(
+  input: Readable,
+  sink: Writable | null,
+  folder: string,
+  found: (finding: Finding) => void,
+  writeReport: WriteReport,
+): Promise<Totals> {
+  const session = new SanitizeStream(folder);
+  let places = 0;
+  let withheld = 0;
+  try {
+    for await (const chunk of input) session.push(chunk as Buffer);
+    const pieces = session.finish(
+      (finding) => {
+        places++;
+        found(finding);
+      },
+      () => withheld++,
+    );
+    for (const piece of pieces) if (sink) await write(sink, piece);
+    writeReport(new Map(session.redactions().map(({ placeholder, occurrences }) => [placeholder, occurrences])));
+    return { lines: session.lines, places, withheld };
+  } finally {
+    session.close();
+  }
+}
+
+async function eachLine(
+  input: Readable,
+  sink: Writable | null,
+  found: (finding: Finding) => void,
+  writeReport: WriteReport,
+): Promise<Totals> {
+  const totals: Totals = { lines: 0, places: 0, withheld: 0 };
+  const one = async (line: Buffer): Promise<void> => {
+    const result = sanitizeBytes(line, new SanitizeContext());
+    for (const finding of result.findings) found({ ...finding, line: totals.lines });
+    writeReport(new Map(result.redactions.map(({ placeholder, occurrences }) => [placeholder, occurrences])));
+    totals.lines++;
+    totals.places += result.findings.length;
+    totals.withheld += result.withheld.length;
+    if (sink) await write(sink, result.bytes);
+  };
+  let open: Buffer[] = [];
+  for await (const chunk of input) {
+    let rest = chunk as Buffer;
+    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
+      await one(Buffer.concat([...open, rest.subarray(0, end + 1)]));
+      open = [];
+      rest = rest.subarray(end + 1);
+    }
+    if (rest.length > 0) open.push(rest);
+  }
+  if (open.length > 0) await one(Buffer.concat(open));
+  return totals;
+}
+
+/** Waits for a reader that is slower. */
+async function write(sink: Writable, bytes: Buffer): Promise<void> {
+  if (!sink.write(bytes)) await new Promise<void>((resolve) => sink.once('drain', resolve));
+}
+
+function tell({ lines, places, withheld }: Totals, { check }: SanitizeOptions, io: SanitizeIo): number {
+  if (check) {
+    io.stderr.write(`${places} places with secrets or personal data in ${lines} lines.\n`);
+    return places > 0 ? 3 : 0;
   }
   if (withheld > 0)
     io.stderr.write(`${withheld} of ${lines} lines were withheld because the second scan still found something.\n`);
   return withheld > 0 ? 3 : 0;
-}
-
-/** Lines with their ends. */
-function linesOf(input: Buffer): Buffer[] {
-  const lines: Buffer[] = [];
-  for (let at = 0; at < input.length; ) {
-    const end = input.indexOf(10, at);
-    lines.push(input.subarray(at, end < 0 ? input.length : end + 1));
-    at = end < 0 ? input.length : end + 1;
-  }
-  return lines;
-}
-
-function countLines(input: Buffer): number {
-  let count = 0;
-  for (let at = input.indexOf(10); at >= 0; at = input.indexOf(10, at + 1)) count++;
-  return count + (input.length > 0 && input[input.length - 1] !== 10 ? 1 : 0);
-}
-
-function countOf(redactions: RedactionSummary[], placeholder: string): number {
-  return redactions.find((each) => each.placeholder === placeholder)?.occurrences ?? 0;
-}
-
-async function readAll(stream: Readable): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(Buffer.from(chunk as Buffer));
-  return Buffer.concat(chunks);
 }

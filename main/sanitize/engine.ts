@@ -113,21 +113,22 @@ export class SanitizeEngine {
 
   /** `input[from..to)` with the ranges replaced. */
   splice(input: Uint8Array, ranges: readonly Range[], from = 0, to = input.length): Buffer {
-    const pieces: Buffer[] = [];
+    let length = to - from;
+    for (const { start, end, entity } of ranges)
+      length += this.pseudonyms.entity(entity).placeholder.length - (end - start);
+    const out = Buffer.allocUnsafeSlow(length);
     const source = Buffer.from(input.buffer, input.byteOffset, input.byteLength);
     let at = from;
+    let written = 0;
     for (const { start, end, entity } of ranges) {
-      pieces.push(source.subarray(at, start), this.#placeholder(entity));
+      written += source.copy(out, written, at, start);
+      const found = this.pseudonyms.entity(entity);
+      found.occurrences++;
+      written += out.write(found.placeholder, written, 'latin1');
       at = end;
     }
-    pieces.push(source.subarray(at, to));
-    return Buffer.concat(pieces);
-  }
-
-  #placeholder(entity: number): Buffer {
-    const found = this.pseudonyms.entity(entity);
-    found.occurrences++;
-    return Buffer.from(found.placeholder, 'latin1');
+    source.copy(out, written, at, to);
+    return out;
   }
 
   #detectIn(leaves: Leaves, result: ScanResult, spans: Span[]): void {

@@ -45,22 +45,27 @@ export function sanitizeBytes(input: Uint8Array, context = new SanitizeContext()
   engine.learn();
   const ranges = engine.complete(input, found);
   const findings = findingsOf(input, ranges, pseudonyms);
-  let bytes = engine.splice(input, ranges);
+  const { bytes, withheld } = rescan(engine.splice(input, ranges), pseudonyms);
+  return { bytes, redactions: summaries(pseudonyms), findings, withheld };
+}
+
+export const summaries = (pseudonyms: Pseudonyms): RedactionSummary[] =>
+  pseudonyms.entities().map(({ family, placeholder, occurrences }) => ({ family, placeholder, occurrences }));
+
+/** Scans cleaned lines again. What is still found is replaced once more; a line where that does not help is withheld. */
+export function rescan(clean: Buffer, pseudonyms: Pseudonyms): { bytes: Buffer; withheld: number[] } {
+  let bytes = clean;
   let left: Range[] = [];
   for (let round = 1; round < ROUNDS; round++) {
     const again = new SanitizeEngine(pseudonyms);
     left = again.detect(bytes);
-    if (left.length === 0) break;
+    if (left.length === 0) return { bytes, withheld: [] };
     if (round === ROUNDS - 1) break;
     again.learn();
     bytes = again.splice(bytes, again.complete(bytes, left));
   }
   const withheld = [...new Set(left.map(({ start }) => lineOf(bytes, start)))];
-  if (withheld.length > 0) bytes = withhold(bytes, new Set(withheld));
-  const redactions = pseudonyms
-    .entities()
-    .map(({ family, placeholder, occurrences }) => ({ family, placeholder, occurrences }));
-  return { bytes, redactions, findings, withheld };
+  return { bytes: withhold(bytes, new Set(withheld)), withheld };
 }
 
 /** One text; the stand-ins are those of `context`. Null: the second scan still found something, so it must not be shown. */
@@ -80,7 +85,7 @@ export function sanitizeSession<T>(
   return { records: lines.map((line) => JSON.parse(line) as T), redactions, withheld };
 }
 
-function findingsOf(input: Uint8Array, ranges: readonly Range[], pseudonyms: Pseudonyms): Finding[] {
+export function findingsOf(input: Uint8Array, ranges: readonly Range[], pseudonyms: Pseudonyms): Finding[] {
   let line = 0;
   let lineStart = 0;
   return ranges.map(({ start, end, entity, certainty }) => {

@@ -1,0 +1,83 @@
+/** A session that comes as a stream: it is learnt while it comes, put aside, and written without its secrets once all of it is known. */
+import { type Range, SanitizeEngine } from './engine.js';
+import { type Piece, PieceCutter } from './pieces.js';
+import { Pseudonyms } from './pseudonyms.js';
+import { type Finding, findingsOf, type RedactionSummary, rescan, summaries } from './sanitize.js';
+import { Spool } from './spool.js';
+
+interface Learnt {
+  piece: Piece;
+  ranges: Range[];
+}
+
+export class SanitizeStream {
+  readonly pseudonyms = new Pseudonyms();
+  readonly #engine = new SanitizeEngine(this.pseudonyms);
+  readonly #cutter = new PieceCutter();
+  readonly #spool: Spool;
+  readonly #learnt: Learnt[] = [];
+  #lines = 0;
+  #lastByte = 10;
+
+  /** `folder`: where a long input is put aside. */
+  constructor(folder: string) {
+    this.#spool = new Spool(folder);
+  }
+
+  /** Lines that have come, a last one without an end too. */
+  get lines(): number {
+    return this.#lines + (this.#lastByte === 10 ? 0 : 1);
+  }
+
+  push(chunk: Buffer): void {
+    if (chunk.length === 0) return;
+    this.#spool.append(chunk);
+    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) this.#lines++;
+    this.#lastByte = chunk[chunk.length - 1]!;
+    for (const piece of this.#cutter.push(chunk)) this.#learn(piece);
+  }
+
+  /**
+   * Ends the input and gives it out cleaned, in order. `found` is called for each replacement with the number of its line from 0,
+   * `withheld` for each line that still held something.
+   */
+  *finish(found: (finding: Finding) => void, withheld: (line: number) => void): Generator<Buffer> {
+    for (const piece of this.#cutter.end()) this.#learn(piece);
+    this.#engine.learn();
+    let line = 0;
+    for (const { piece, ranges } of this.#learnt) {
+      const bytes = this.#spool.read(piece.from, piece.to - piece.from);
+      const from = piece.ownFrom - piece.from;
+      const to = piece.ownTo - piece.from;
+      const complete = owned(this.#engine.complete(bytes, ranges), from, to);
+      const own = bytes.subarray(from, to);
+      for (const finding of findingsOf(own, shifted(complete, -from), this.pseudonyms))
+        found({ ...finding, line: line + finding.line });
+      const clean = rescan(this.#engine.splice(bytes, complete, from, to), this.pseudonyms);
+      for (const number of clean.withheld) withheld(line + number);
+      for (let at = own.indexOf(10); at >= 0; at = own.indexOf(10, at + 1)) line++;
+      yield clean.bytes;
+    }
+  }
+
+  redactions(): RedactionSummary[] {
+    return summaries(this.pseudonyms);
+  }
+
+  close(): void {
+    this.#spool.close();
+  }
+
+  #learn(piece: Piece): void {
+    const bytes = this.#spool.read(piece.from, piece.to - piece.from);
+    const ranges = this.#engine.detect(bytes);
+    this.#learnt.push({ piece, ranges: owned(ranges, piece.ownFrom - piece.from, piece.ownTo - piece.from) });
+  }
+}
+
+const owned = (ranges: readonly Range[], from: number, to: number): Range[] =>
+  ranges
+    .filter(({ start }) => start >= from && start < to)
+    .map((range) => (range.end > to ? { ...range, end: to } : range));
+const shifted = (ranges: readonly Range[], by: number): Range[] =>
+  ranges.map((range) => ({ ...range, start: range.start + by, end: range.end + by }));
