@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { TackroomError } from '../../contract/errors.js';
 import { defaultHome } from '../services/paths.js';
+import type { Registry } from './detect/registry.js';
+import { loadRules } from './rules.js';
 import { type Finding, SanitizeContext, sanitizeBytes } from './sanitize.js';
 import { SanitizeStream } from './stream.js';
 
@@ -33,11 +35,15 @@ interface Totals {
   withheld: number;
 }
 
-/** Exit code: 0 clean or cleaned, 3 a line was withheld (or, with `check`, something was found). Errors: UNSUPPORTED, IO, DISK_FULL. */
+/**
+ * Exit code: 0 clean or cleaned, 3 a line was withheld (or, with `check`, something was found). Errors: UNSUPPORTED, IO,
+ * DISK_FULL, BAD_ARGUMENT for rules that cannot be read, REFUSED where one of them keeps the session in.
+ */
 export async function sanitizeCommand(options: SanitizeOptions, io: SanitizeIo): Promise<number> {
-  for (const name of ['canary', 'rules', 'restore'] as const)
+  for (const name of ['canary', 'restore'] as const)
     if (options[name])
       throw new TackroomError('UNSUPPORTED', `The option --${name} is not available yet.`, `Leave out --${name}.`);
+  const registry = options.rules === undefined ? undefined : loadRules(options.rules);
   const input = options.file === '-' ? io.stdin : createReadStream(options.file, { highWaterMark: 1 << 20 });
   const report = options.report === undefined ? null : openSync(options.report, 'w', 0o600);
   const told: Finding[] = [];
@@ -52,8 +58,8 @@ export async function sanitizeCommand(options: SanitizeOptions, io: SanitizeIo):
   const sink = options.check ? null : io.stdout;
   try {
     const totals = options.eachLine
-      ? await eachLine(input, sink, found, writeReport)
-      : await wholeSession(input, sink, join(defaultHome(options.home), 'run'), found, writeReport);
+      ? await eachLine(input, sink, registry, found, writeReport)
+      : await wholeSession(input, sink, join(defaultHome(options.home), 'run'), registry, found, writeReport);
     return tell(totals, options, io);
   } finally {
     if (report !== null) closeSync(report);
@@ -66,10 +72,11 @@ async function wholeSession(
   input: Readable,
   sink: Writable | null,
   folder: string,
+  registry: Registry | undefined,
   found: (finding: Finding) => void,
   writeReport: WriteReport,
 ): Promise<Totals> {
-  const session = new SanitizeStream(folder);
+  const session = new SanitizeStream(folder, registry);
   let places = 0;
   let withheld = 0;
   try {
@@ -92,12 +99,13 @@ async function wholeSession(
 async function eachLine(
   input: Readable,
   sink: Writable | null,
+  registry: Registry | undefined,
   found: (finding: Finding) => void,
   writeReport: WriteReport,
 ): Promise<Totals> {
   const totals: Totals = { lines: 0, places: 0, withheld: 0 };
   const one = async (line: Buffer): Promise<void> => {
-    const result = sanitizeBytes(line, new SanitizeContext());
+    const result = sanitizeBytes(line, new SanitizeContext(), registry);
     for (const finding of result.findings) found({ ...finding, line: totals.lines });
     writeReport(new Map(result.redactions.map(({ placeholder, occurrences }) => [placeholder, occurrences])));
     totals.lines++;

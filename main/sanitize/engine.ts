@@ -4,7 +4,7 @@
  */
 
 import { isSharedUser } from './detect/people.js';
-import { DETECTORS, TABLES } from './detect/registry.js';
+import { type Registry, STANDARD } from './detect/registry.js';
 import type { TextView } from './detect/text-view.js';
 import { Pseudonyms } from './pseudonyms.js';
 import { createScanner } from './scan/create-scanner.js';
@@ -42,13 +42,27 @@ const PERSONAL = new Set([
   'windows-sid',
 ]);
 
+/** Scanners hold no state between two scans, and their tables are large. */
+const scanners = new WeakMap<Registry, ByteScanner>();
+function scannerOf(registry: Registry): ByteScanner {
+  let scanner = scanners.get(registry);
+  if (!scanner) {
+    scanner = createScanner(registry.tables, null);
+    scanners.set(registry, scanner);
+  }
+  return scanner;
+}
+
 export class SanitizeEngine {
   readonly pseudonyms: Pseudonyms;
-  readonly #scanner: ByteScanner = createScanner(TABLES, null);
+  readonly #registry: Registry;
+  readonly #scanner: ByteScanner;
   #known: { scanner: ByteScanner; entities: Int32Array } | null = null;
 
-  constructor(pseudonyms = new Pseudonyms()) {
+  constructor(pseudonyms = new Pseudonyms(), registry = STANDARD) {
     this.pseudonyms = pseudonyms;
+    this.#registry = registry;
+    this.#scanner = scannerOf(registry);
   }
 
   /** First pass over whole lines. */
@@ -74,7 +88,7 @@ export class SanitizeEngine {
     this.#known =
       values.length === 0
         ? null
-        : { scanner: createScanner(TABLES, knownTables(values)), entities: Int32Array.from(entities) };
+        : { scanner: createScanner(STANDARD.tables, knownTables(values)), entities: Int32Array.from(entities) };
   }
 
   /** Second pass over the same lines: what the first found there, and known values. */
@@ -132,6 +146,7 @@ export class SanitizeEngine {
   }
 
   #detectIn(leaves: Leaves, result: ScanResult, spans: Span[]): void {
+    const { detectors } = this.#registry;
     leaves.read(result);
     for (let leaf = 0; leaf < leaves.count; leaf++) {
       const count = leaves.field(leaf, Leaf.candidates);
@@ -147,7 +162,7 @@ export class SanitizeEngine {
         runTo: -1,
         refusedTo: -1,
       };
-      for (let i = 0; i < count; i++) DETECTORS[leaves.anchor(leaf, i)]!(view, leaves.position(leaf, i));
+      for (let i = 0; i < count; i++) detectors[leaves.anchor(leaf, i)]!(view, leaves.position(leaf, i));
       for (const span of resolveSpans(view.spans)) this.#place(leaves, leaf, span, spans);
     }
   }

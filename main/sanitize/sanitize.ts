@@ -3,8 +3,11 @@
  * (letters, digits, `_.@:+-` only, so no escaping is needed at any depth) into the original bytes; all else stays byte for
  * byte. Every output is scanned again; a line that still holds something is withheld. Semantics: specs sanitizer 5.
  */
+import { TackroomError } from '../../contract/errors.js';
+import { type Registry, STANDARD } from './detect/registry.js';
 import { type Range, SanitizeEngine } from './engine.js';
 import { Pseudonyms } from './pseudonyms.js';
+import { DENIED } from './rules.js';
 
 export interface RedactionSummary {
   family: string;
@@ -37,16 +40,32 @@ export class SanitizeContext {
 
 const ROUNDS = 3;
 
-/** Lines of one session. As many lines come out as go in. */
-export function sanitizeBytes(input: Uint8Array, context = new SanitizeContext()): Sanitized {
+/** Lines of one session. As many lines come out as go in. Errors: REFUSED when a rule of the user keeps the session in. */
+export function sanitizeBytes(
+  input: Uint8Array,
+  context = new SanitizeContext(),
+  registry: Registry = STANDARD,
+): Sanitized {
   const { pseudonyms } = context;
-  const engine = new SanitizeEngine(pseudonyms);
+  const engine = new SanitizeEngine(pseudonyms, registry);
   const found = engine.detect(input);
+  refuseDenied(pseudonyms);
   engine.learn();
   const ranges = engine.complete(input, found);
   const findings = findingsOf(input, ranges, pseudonyms);
   const { bytes, withheld } = rescan(engine.splice(input, ranges), pseudonyms);
   return { bytes, redactions: summaries(pseudonyms), findings, withheld };
+}
+
+/** Errors: REFUSED, naming the rule and not what it found. */
+export function refuseDenied(pseudonyms: Pseudonyms): void {
+  const denied = pseudonyms.entities().find(({ family }) => family.startsWith(DENIED));
+  if (denied)
+    throw new TackroomError(
+      'REFUSED',
+      `The session holds what the rule "${denied.family.slice(DENIED.length)}" keeps in.`,
+      'Leave the session out, or change the rule.',
+    );
 }
 
 export const summaries = (pseudonyms: Pseudonyms): RedactionSummary[] =>

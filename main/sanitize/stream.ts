@@ -1,8 +1,9 @@
 /** A session that comes as a stream: it is learnt while it comes, put aside, and written without its secrets once all of it is known. */
+import type { Registry } from './detect/registry.js';
 import { type Range, SanitizeEngine } from './engine.js';
 import { type Piece, PieceCutter } from './pieces.js';
 import { Pseudonyms } from './pseudonyms.js';
-import { type Finding, findingsOf, type RedactionSummary, rescan, summaries } from './sanitize.js';
+import { type Finding, findingsOf, type RedactionSummary, refuseDenied, rescan, summaries } from './sanitize.js';
 import { Spool } from './spool.js';
 
 interface Learnt {
@@ -12,7 +13,7 @@ interface Learnt {
 
 export class SanitizeStream {
   readonly pseudonyms = new Pseudonyms();
-  readonly #engine = new SanitizeEngine(this.pseudonyms);
+  readonly #engine: SanitizeEngine;
   readonly #cutter = new PieceCutter();
   readonly #spool: Spool;
   readonly #learnt: Learnt[] = [];
@@ -20,7 +21,8 @@ export class SanitizeStream {
   #lastByte = 10;
 
   /** `folder`: where a long input is put aside. */
-  constructor(folder: string) {
+  constructor(folder: string, registry?: Registry) {
+    this.#engine = new SanitizeEngine(this.pseudonyms, registry);
     this.#spool = new Spool(folder);
   }
 
@@ -39,10 +41,11 @@ export class SanitizeStream {
 
   /**
    * Ends the input and gives it out cleaned, in order. `found` is called for each replacement with the number of its line from 0,
-   * `withheld` for each line that still held something.
+   * `withheld` for each line that still held something. Errors: REFUSED when a rule of the user keeps the session in.
    */
   *finish(found: (finding: Finding) => void, withheld: (line: number) => void): Generator<Buffer> {
     for (const piece of this.#cutter.end()) this.#learn(piece);
+    refuseDenied(this.pseudonyms);
     this.#engine.learn();
     let line = 0;
     for (const { piece, ranges } of this.#learnt) {

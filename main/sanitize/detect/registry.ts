@@ -26,7 +26,13 @@ const ALL: readonly Anchored[] = [
   ...FIELDS_OF_PERSONS,
 ];
 
-function register(): { tables: Tables; detectors: Detector[] } {
+export interface Registry {
+  tables: Tables;
+  detectors: Detector[];
+}
+
+/** The detectors of the program and those of the user's rules. */
+export function register(more: readonly Anchored[] = []): Registry {
   const anchors: Anchor[] = [];
   const detectors: Detector[] = [];
   detectors[Probe.keyValue] = fieldValue;
@@ -38,7 +44,7 @@ function register(): { tables: Tables; detectors: Detector[] } {
   detectors[Probe.digits] = digits;
   detectors[Probe.iban] = iban;
   detectors[Probe.hexTriple] = hexTriple;
-  for (const { anchors: list, flags, detector } of ALL)
+  for (const { anchors: list, flags, detector } of [...ALL, ...more])
     for (const word of list.split(' ')) {
       if (word === '') continue;
       detectors[FIRST_LITERAL + anchors.length] = detector;
@@ -47,4 +53,4 @@ function register(): { tables: Tables; detectors: Detector[] } {
   return { tables: buildTables(anchors), detectors };
 }
 
-export const { tables: TABLES, detectors: DETECTORS } = register();
+export const STANDARD: Registry = register();

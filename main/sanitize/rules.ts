@@ -1,0 +1,145 @@
+/**
+ * The user's own rules: names, numbers and words that must go, and words that keep a session in. A file in JSON or YAML:
+ *
+ *     version: 1
+ *     entities:
+ *       - { name: project, values: [Falkenstein, "Blue Harbour"] }
+ *       - { name: ticket, pattern: 'FALK-\d{3,6}' }
+ *     deny:
+ *       - { name: contract, pattern: 'strictly confidential' }
+ *
+ * A value is found in any case and between other words than its own; a pattern is a regular expression that can be run in
+ * linear time and holds a literal, or one is named in `literal`.
+ */
+import { readFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { TackroomError } from '../../contract/errors.js';
+import { type Registry, register } from './detect/registry.js';
+import { type Anchored, CHAR, type Detector, isChar, lineStart } from './detect/text-view.js';
+
+const Rule = z
+  .strictObject({
+    name: z.string().regex(/^[A-Za-z][A-Za-z0-9 _-]{0,40}$/, 'letters, digits, blanks, _ and -'),
+    values: z.array(z.string().min(3).max(200)).min(1).max(10_000).optional(),
+    pattern: z.string().min(3).max(500).optional(),
+    literal: z.string().min(2).max(100).optional(),
+  })
+  .refine(
+    ({ values, pattern }) => (values === undefined) !== (pattern === undefined),
+    'has either values or a pattern',
+  );
+const File = z.strictObject({
+  version: z.literal(1),
+  entities: z.array(Rule).max(1000).default([]),
+  deny: z.array(Rule).max(1000).default([]),
+});
+type Rule = z.infer<typeof Rule>;
+
+/** Family of what keeps a session in. */
+export const DENIED = 'denied:';
+
+/** Errors: IO; BAD_ARGUMENT with what is wrong and where. */
+export function loadRules(path: string): Registry {
+  return compileRules(readFileSync(path, 'utf8'), path);
+}
+
+export function compileRules(text: string, path: string): Registry {
+  let value: unknown;
+  try {
+    value = parse(text, { maxAliasCount: 0 });
+  } catch (cause) {
+    throw wrong(path, `is neither JSON nor YAML: ${(cause as Error).message.split('\n')[0]}`, cause);
+  }
+  const file = File.safeParse(value);
+  if (!file.success) {
+    const { path: at, message } = file.error.issues[0]!;
+    throw wrong(path, `is not a file of rules: ${at.join('.') || 'it'}: ${message}`);
+  }
+  return register([
+    ...file.data.entities.flatMap((rule) => anchored(rule, rule.name, path)),
+    ...file.data.deny.flatMap((rule) => anchored(rule, `${DENIED}${rule.name}`, path)),
+  ]);
+}
+
+/** Texts are seen as bytes. */
+const bytes = (text: string): string => Buffer.from(text).toString('latin1');
+const anchor = (text: string): string => bytes(text).replaceAll(' ', '\u2423');
+
+function anchored({ values, pattern, literal, name }: Rule, family: string, path: string): Anchored[] {
+  if (values)
+    return values.map((value) => ({ anchors: anchor(value), flags: 0, detector: ofValue(family, bytes(value)) }));
+  const held = literal ?? literalOf(pattern!);
+  if (held === null)
+    throw wrong(
+      path,
+      `has a pattern without a literal of three characters (${name})`,
+      undefined,
+      'Add `literal:` with a word that every match holds.',
+    );
+  return [{ anchors: anchor(held), flags: 0, detector: ofPattern(family, linear(pattern!, name, path)) }];
+}
+
+function ofValue(family: string, value: string): Detector {
+  return ({ text, spans }, at) => {
+    const end = at + value.length;
+    const words = isChar(value, 0, CHAR.alnum) && isChar(text, at - 1, CHAR.alnum);
+    if (words || (isChar(value, value.length - 1, CHAR.alnum) && isChar(text, end, CHAR.alnum))) return;
+    spans.push({ start: at, end, family, certainty: 'block', value: text.slice(at, end).toLowerCase() });
+  };
+}
+
+const REACH = 1000;
+
+function ofPattern(family: string, search: RegExp): Detector {
+  return ({ text, spans }, at) => {
+    const from = lineStart(text, at, REACH);
+    const window = text.slice(from, at + REACH);
+    search.lastIndex = 0;
+    for (let match = search.exec(window); match && from + match.index <= at; match = search.exec(window)) {
+      const start = from + match.index;
+      if (match[0] === '') search.lastIndex++;
+      else if (start + match[0].length > at)
+        spans.push({ start, end: start + match[0].length, family, certainty: 'block', value: match[0] });
+    }
+  };
+}
+
+/** V8's second engine runs in linear time and refuses what it cannot. */
+function linear(pattern: string, name: string, path: string): RegExp {
+  setFlagsFromString('--enable-experimental-regexp-engine');
+  try {
+    return new RegExp(bytes(pattern), 'gl');
+  } catch (cause) {
+    throw wrong(
+      path,
+      `has a pattern that cannot be run in linear time (${name}): ${(cause as Error).message}`,
+      cause,
+      'Leave out look-around and references back, and repeats of more than a few hundred.',
+    );
+  }
+}
+
+/** The longest run of plain characters outside brackets and alternatives; null below three. */
+function literalOf(pattern: string): string | null {
+  if (/(?<!\\)\|/.test(pattern)) return null;
+  const plain = pattern
+    .replace(/\\[A-Za-z]/g, '\0')
+    .replace(/\[(?:\\.|[^\]])*\]|\((?:\\.|[^()])*\)/g, '\0')
+    .replace(/\\?.(?:[*?]|\{0?,\d*\}|\{0\})/gs, '\0')
+    .replace(/\{\d+(?:,\d*)?\}/g, '\0')
+    .replace(/\\(.)/gs, '$1')
+    .split(/[\0.^$+{}()[\]]/)
+    .sort((a, b) => b.length - a.length)[0]!;
+  return plain.length >= 3 ? plain : null;
+}
+
+function wrong(
+  path: string,
+  what: string,
+  cause?: unknown,
+  hint = 'docs/sanitizer.md shows such a file.',
+): TackroomError {
+  return new TackroomError('BAD_ARGUMENT', `${path} ${what}.`, hint, { cause });
+}
