@@ -94,7 +94,7 @@ const textUnit: Unit = (b, at, to, arena) => {
     const value = hexValue(b, at + 2, 2, to);
     return value < 0 ? 0 : one(arena, value, 4);
   }
-  if (c === 101) return b[at + 2] === 91 ? one(arena, 27, 2) : 0;
+  if (c === 101) return at + 2 < to && b[at + 2] === 91 ? one(arena, 27, 2) : 0;
   if (c === 48 && b[at + 2] === 51 && b[at + 3] === 51 && at + 3 < to) return one(arena, 27, 4);
   return 0;
 };
