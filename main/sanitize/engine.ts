@@ -3,10 +3,11 @@
  * wherever else they stand, and puts stand-ins in their place. All bytes in between stay as they are.
  */
 
+import { type JoinedText, joinDeltas } from './deltas.js';
 import { isSharedUser } from './detect/people.js';
 import { type Registry, STANDARD } from './detect/registry.js';
 import type { TextView } from './detect/text-view.js';
-import { Pseudonyms } from './pseudonyms.js';
+import { CONTINUED, Pseudonyms } from './pseudonyms.js';
 import { createScanner } from './scan/create-scanner.js';
 import { type KnownValue, knownTables, PIECE } from './scan/known-values.js';
 import { type ByteScanner, FIRST_LITERAL, Leaf, type ScanResult } from './scan/layout.js';
@@ -70,6 +71,7 @@ export class SanitizeEngine {
     const spans: Span[] = [];
     const leaves = new Leaves(input);
     this.#scanner.scan(input, from, to, (result) => this.#detectIn(leaves, result, spans));
+    for (const joined of joinDeltas(input, from, to)) this.#detectJoined(joined, spans);
     return this.#ranges(spans);
   }
 
@@ -164,6 +166,20 @@ export class SanitizeEngine {
       };
       for (let i = 0; i < count; i++) detectors[leaves.anchor(leaf, i)]!(view, leaves.position(leaf, i));
       for (const span of resolveSpans(view.spans)) this.#place(leaves, leaf, span, spans);
+    }
+  }
+
+  /** What lies in two pieces or more: the first gets the stand-in, the others nothing. */
+  #detectJoined({ text, parts }: JoinedText, spans: Span[]): void {
+    const found: Span[] = [];
+    const leaves = new Leaves(text);
+    this.#scanner.scan(text, 0, text.length, (result) => this.#detectIn(leaves, result, found));
+    for (const span of resolveSpans(found)) {
+      const pieces = parts(span.start, span.end);
+      if (pieces.length < 2) continue;
+      spans.push({ ...span, ...pieces[0]!, certainty: 'checksum' });
+      for (const piece of pieces.slice(1))
+        spans.push({ ...piece, family: CONTINUED, certainty: 'checksum', value: '' });
     }
   }
 

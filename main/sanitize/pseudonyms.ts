@@ -8,6 +8,8 @@ export interface Entity {
   occurrences: number;
 }
 
+/** The rest of a value that came in pieces: nothing stands for it. */
+export const CONTINUED = 'continued';
 const SLUG = 'user-slug';
 const MAX_PER_NET = 254;
 const IP_NETS = ['192.0.2', '198.51.100', '203.0.113'];
@@ -62,6 +64,7 @@ export class Pseudonyms {
   }
 
   #make({ family, value }: Entity): string {
+    if (family === CONTINUED) return '';
     if (family === SLUG) return `${this.entity(this.of('user', value)).placeholder}slug`;
     if (family === 'user' || family === 'host' || family === 'person') return `${family}${this.#next(family)}`;
     if (family === 'email') return `person${this.#next('person')}@example.com`;

@@ -69,7 +69,10 @@ export function refuseDenied(pseudonyms: Pseudonyms): void {
 }
 
 export const summaries = (pseudonyms: Pseudonyms): RedactionSummary[] =>
-  pseudonyms.entities().map(({ family, placeholder, occurrences }) => ({ family, placeholder, occurrences }));
+  pseudonyms
+    .entities()
+    .filter(({ placeholder }) => placeholder !== '')
+    .map(({ family, placeholder, occurrences }) => ({ family, placeholder, occurrences }));
 
 /** Scans cleaned lines again. What is still found is replaced once more; a line where that does not help is withheld. */
 export function rescan(clean: Buffer, pseudonyms: Pseudonyms): { bytes: Buffer; withheld: number[] } {

@@ -109,6 +109,20 @@ describe('sessions', () => {
     expect(sanitizeText('/home/jmeier/b', context)).toBe('/home/user1/b');
   });
 
+  test.each<[string, (text: string) => object]>([
+    ['text-delta', (delta) => ({ type: 'text-delta', delta })],
+    ['Anthropic', (text) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })],
+    ['Chat Completions', (content) => ({ id: 'c', choices: [{ index: 0, delta: { content } }] })],
+    ['arguments', (text) => ({ choices: [{ delta: { tool_calls: [{ index: 0, function: { arguments: text } }] } }] })],
+    ['Codex', (delta) => ({ timestamp: 't', type: 'event_msg', payload: { type: 'agent_message_delta', delta } })],
+  ])('a token that comes in pieces: %s', (_, record) => {
+    const lines = ['a "b" ', `t: ${token.slice(0, 11)}`, token.slice(11, 20), `${token.slice(20)} ok`, 'the end'];
+    const out = sanitizeLines(lines.map((text) => JSON.stringify(record(text))));
+    const pieces = ['a "b" ', 't: REDACTED_GITHUB_PAT_1', '', ' ok', 'the end'];
+    expect(out.lines).toEqual(pieces.map((text) => JSON.stringify(record(text))));
+    expect(out.redactions.map(({ placeholder }) => placeholder)).toEqual(['REDACTED_GITHUB_PAT_1']);
+  });
+
   test('what is no secret stays byte for byte', () => {
     const line = `{"10": 1.0, "2":1e3 , "big":12345678901234567890, "u":"\\u0041\\/", "k":"${token}"}`;
     expect(sanitizeLines([line]).lines[0]).toBe(line.replace(token, 'REDACTED_GITHUB_PAT_1'));
