@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { TackroomError } from '../../contract/errors.js';
 import { defaultHome } from '../services/paths.js';
+import { plantCanaries, scoreCanaries } from './canary.js';
 import type { Registry } from './detect/registry.js';
 import { loadRules } from './rules.js';
 import { type Finding, SanitizeContext, sanitizeBytes } from './sanitize.js';
@@ -40,11 +41,13 @@ interface Totals {
  * DISK_FULL, BAD_ARGUMENT for rules that cannot be read, REFUSED where one of them keeps the session in.
  */
 export async function sanitizeCommand(options: SanitizeOptions, io: SanitizeIo): Promise<number> {
-  for (const name of ['canary', 'restore'] as const)
-    if (options[name])
-      throw new TackroomError('UNSUPPORTED', `The option --${name} is not available yet.`, `Leave out --${name}.`);
+  if (options.restore)
+    throw new TackroomError('UNSUPPORTED', 'The option --restore is not available yet.', 'Leave out --restore.');
   const registry = options.rules === undefined ? undefined : loadRules(options.rules);
-  const input = options.file === '-' ? io.stdin : createReadStream(options.file, { highWaterMark: 1 << 20 });
+  const sample = options.canary ? new Sample() : null;
+  const source: AsyncIterable<Buffer> =
+    options.file === '-' ? io.stdin : createReadStream(options.file, { highWaterMark: 1 << 20 });
+  const input = sample ? sample.of(source) : source;
   const report = options.report === undefined ? null : openSync(options.report, 'w', 0o600);
   const told: Finding[] = [];
   const found = (finding: Finding): void => {
@@ -60,6 +63,7 @@ export async function sanitizeCommand(options: SanitizeOptions, io: SanitizeIo):
     const totals = options.eachLine
       ? await eachLine(input, sink, registry, found, writeReport)
       : await wholeSession(input, sink, join(defaultHome(options.home), 'run'), registry, found, writeReport);
+    if (sample) tellCanaries(sample.lines(), registry, io);
     return tell(totals, options, io);
   } finally {
     if (report !== null) closeSync(report);
@@ -69,7 +73,7 @@ export async function sanitizeCommand(options: SanitizeOptions, io: SanitizeIo):
 type WriteReport = (counts: ReadonlyMap<string, number>) => void;
 
 async function wholeSession(
-  input: Readable,
+  input: AsyncIterable<Buffer>,
   sink: Writable | null,
   folder: string,
   registry: Registry | undefined,
@@ -80,7 +84,7 @@ async function wholeSession(
   let places = 0;
   let withheld = 0;
   try {
-    for await (const chunk of input) session.push(chunk as Buffer);
+    for await (const chunk of input) session.push(chunk);
     const pieces = session.finish(
       (finding) => {
         places++;
@@ -97,7 +101,7 @@ async function wholeSession(
 }
 
 async function eachLine(
-  input: Readable,
+  input: AsyncIterable<Buffer>,
   sink: Writable | null,
   registry: Registry | undefined,
   found: (finding: Finding) => void,
@@ -115,7 +119,7 @@ async function eachLine(
   };
   let open: Buffer[] = [];
   for await (const chunk of input) {
-    let rest = chunk as Buffer;
+    let rest = chunk;
     for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
       await one(Buffer.concat([...open, rest.subarray(0, end + 1)]));
       open = [];
@@ -125,6 +129,42 @@ async function eachLine(
   }
   if (open.length > 0) await one(Buffer.concat(open));
   return totals;
+}
+
+/** The beginning of the input, for the fakes: more would tell nothing else. */
+const SAMPLE_BYTES = 4 << 20;
+
+class Sample {
+  readonly #chunks: Buffer[] = [];
+  #length = 0;
+
+  async *of(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of source) {
+      if (this.#length < SAMPLE_BYTES) this.#chunks.push(chunk);
+      this.#length += chunk.length;
+      yield chunk;
+    }
+  }
+
+  /** Whole lines. */
+  lines(): Buffer {
+    const all = Buffer.concat(this.#chunks);
+    const end = all.length === this.#length ? all.length : all.lastIndexOf(10) + 1;
+    return all.subarray(0, end);
+  }
+}
+
+function tellCanaries(lines: Buffer, registry: Registry | undefined, io: SanitizeIo): void {
+  const planted = plantCanaries(lines);
+  const clean = sanitizeBytes(planted.bytes, new SanitizeContext(), registry).bytes;
+  const { planted: count, gone, kinds } = scoreCanaries(clean, planted);
+  if (count === 0) {
+    io.stderr.write('Canary: nothing could be planted, the input has no line with text.\n');
+    return;
+  }
+  io.stderr.write(`Canary: ${gone} of ${count} planted fakes went (${Math.round((100 * gone) / count)} %).\n`);
+  for (const { label, known, planted: all, gone: went } of kinds)
+    io.stderr.write(`  ${went} of ${all}  ${label}${known ? '' : ' (a form that nothing was made for)'}\n`);
 }
 
 /** Waits for a reader that is slower. */

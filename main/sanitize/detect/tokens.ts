@@ -2,6 +2,7 @@
 import { hasTokenChecksum, isWif } from '../checksums.js';
 import { AnchorFlag } from '../scan/layout.js';
 import type { Span } from '../span.js';
+import { entropy } from '../value-gates.js';
 import { type Anchored, CHAR, type Detector, isChar, matchAt, runBefore } from './text-view.js';
 import { TOKEN_FAMILIES } from './token-families.js';
 
@@ -80,6 +81,21 @@ const awsPair: Detector = ({ text, spans }, at) => {
   }
 };
 
+/** `acme_live_…`: how vendors build tokens, where none of the families is meant. Publishable keys are public. */
+const VENDOR =
+  /[A-Za-z][A-Za-z0-9]{1,15}[_-](?:live|prod|production|sandbox|secret|sk|pat|token|tok|apikey|api|key)[_-](?:v\d[_-])?([A-Za-z0-9]{24,200})(?![A-Za-z0-9_-])/y;
+const vendorToken: Detector = ({ text, spans }, at) => {
+  const start = runBefore(text, at, CHAR.alnum, 16);
+  if (isChar(text, start - 1, CHAR.word | CHAR.dash)) return;
+  const match = matchAt(VENDOR, text, start);
+  if (!match || /^(?:pk|pub|public)/i.test(match[0])) return;
+  const body = match[1]!;
+  const mixed = /[0-9]/.test(body) && /[A-Z]/.test(body) && /[a-z]/.test(body);
+  if (!mixed || entropy(body) <= 3.8 || isFake('vendor-token', match[0])) return;
+  const end = start + match[0].length;
+  spans.push({ start, end, family: 'vendor-token', certainty: 'entropy', value: match[0] });
+};
+
 const shapeFlags = AnchorFlag.start | AnchorFlag.exactCase;
 const middle = (family: string, anchors: string, kinds: number, before: number, pattern: string): Anchored => ({
   anchors,
@@ -114,6 +130,12 @@ export const TOKENS: Anchored[] = [
       );
       if (match && isWif(match[0])) add(spans, 'bitcoin-wif', at, match[0]);
     },
+  },
+  {
+    anchors:
+      '_live_ _prod_ _production_ _sandbox_ _secret_ _sk_ _pat_ _token_ _tok_ _apikey_ _api_ _key_ -live- -prod-',
+    flags: AnchorFlag.exactCase,
+    detector: vendorToken,
   },
   { anchors: 'pat', flags: shapeFlags, detector: byShape('airtable-pat', 'pat[A-Za-z0-9]{14}\\.[a-f0-9]{64}') },
   middle('azure-client-secret', 'Q~', CHAR.name, 4, '[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}'),
