@@ -154,7 +154,9 @@ function answerOf(api: Api, random: Random): Buffer {
 const record = (value: unknown): Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
 const list = (value: unknown): Json[] => (Array.isArray(value) ? value.map(record) : []);
-const isWords = ({ type }: Json): boolean => ['text', 'thinking', 'message', 'reasoning'].includes(String(type));
+/** Clients go by the kind: what no name of theirs stands for runs nothing. */
+const isWords = ({ type }: Json): boolean =>
+  typeof type === 'string' && !/tool|call|function|shell|computer|code/.test(type);
 
 /** A kind that nobody knows is no call, whatever its name reads like. */
 const untyped = ({ type: _, ...rest }: Json): Json => rest;
