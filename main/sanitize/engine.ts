@@ -23,6 +23,10 @@ export interface Range {
   certainty: Span['certainty'];
 }
 
+/** Texts up to this length are remembered, and how many. */
+const MEMO_LENGTH = 256;
+const MEMO_TEXTS = 20_000;
+
 /** Shortest value of a family that is looked for outside the place it was found in. */
 const MIN_LENGTH: Record<string, number> = { user: 4, person: 5, host: 5, password: 6 };
 const PERSONAL = new Set([
@@ -58,6 +62,7 @@ export class SanitizeEngine {
   readonly pseudonyms: Pseudonyms;
   readonly #registry: Registry;
   readonly #scanner: ByteScanner;
+  readonly #memo = new Map<string, readonly Span[]>();
   #known: { scanner: ByteScanner; entities: Int32Array } | null = null;
 
   constructor(pseudonyms = new Pseudonyms(), registry = STANDARD) {
@@ -148,25 +153,45 @@ export class SanitizeEngine {
   }
 
   #detectIn(leaves: Leaves, result: ScanResult, spans: Span[]): void {
-    const { detectors } = this.#registry;
     leaves.read(result);
     for (let leaf = 0; leaf < leaves.count; leaf++) {
       const count = leaves.field(leaf, Leaf.candidates);
       if (count === 0) continue;
-      const view: TextView = {
-        text: leaves.text(leaf),
-        key: leaves.key(leaf),
-        escaped: leaves.escaped(leaf),
-        spans: [],
-        around: () => leaves.around(leaf, 160),
-        reserve: (group, number) => this.pseudonyms.reserve(group, number),
-        runFrom: -1,
-        runTo: -1,
-        refusedTo: -1,
-      };
-      for (let i = 0; i < count; i++) detectors[leaves.anchor(leaf, i)]!(view, leaves.position(leaf, i));
-      for (const span of resolveSpans(view.spans)) this.#place(leaves, leaf, span, spans);
+      for (const span of this.#spansOf(leaves, leaf, count)) this.#place(leaves, leaf, span, spans);
     }
+  }
+
+  /** What the detectors find in one text; sessions say short things many times over. */
+  #spansOf(leaves: Leaves, leaf: number, candidates: number): readonly Span[] {
+    const text = leaves.text(leaf);
+    const key = leaves.key(leaf);
+    const escaped = leaves.escaped(leaf);
+    const name = text.length <= MEMO_LENGTH ? `${escaped ? 'e' : ''}${key}\0${text}` : null;
+    const known = name === null ? undefined : this.#memo.get(name);
+    if (known) return known;
+    let alone = true;
+    const view: TextView = {
+      text,
+      key,
+      escaped,
+      spans: [],
+      around: () => {
+        alone = false;
+        return leaves.around(leaf, 160);
+      },
+      reserve: (group, number) => this.pseudonyms.reserve(group, number),
+      runFrom: -1,
+      runTo: -1,
+      refusedTo: -1,
+    };
+    const { detectors } = this.#registry;
+    for (let i = 0; i < candidates; i++) detectors[leaves.anchor(leaf, i)]!(view, leaves.position(leaf, i));
+    const found = resolveSpans(view.spans);
+    if (name !== null && alone) {
+      if (this.#memo.size >= MEMO_TEXTS) this.#memo.clear();
+      this.#memo.set(name, found);
+    }
+    return found;
   }
 
   /** What lies in two pieces or more: the first gets the stand-in, the others nothing. */
