@@ -1,4 +1,5 @@
 /** Reads ATIF 1.0-1.8 into the neutral session form. */
+import { z } from 'zod';
 import { TackroomError } from '../../contract/errors.js';
 import type { ToolDefinition } from '../engine/protocol.js';
 import { type AtifContent, AtifDocument, type AtifStep, withoutNulls } from './atif-schema.js';
@@ -34,13 +35,35 @@ function isTool(tool: Record<string, unknown>): tool is ToolDefinition & Record<
   return tool.type === 'function' && typeof (tool.function as { name?: unknown } | undefined)?.name === 'string';
 }
 
+/** What our own writer adds. Others may write anything there: what does not fit is left out. */
+const Own = z
+  .object({
+    adapter_hash: z.string().optional().catch(undefined),
+    synthetic: z.boolean().optional().catch(undefined),
+    verdicts: z
+      .array(
+        z.object({
+          tool_call_id: z.string(),
+          verdict: z.enum(['allow', 'suspicious', 'block']),
+          rule: z.string(),
+          reason: z.string(),
+        }),
+      )
+      .optional()
+      .catch(undefined),
+  })
+  .catch({});
+const Management = z
+  .object({
+    type: z.enum(['compaction', 'pruning', 'injection']),
+    boundary: z.enum(['replace', 'append', 'truncate']),
+  })
+  .optional()
+  .catch(undefined);
+
 function readStep(step: AtifStep): TrajectoryStep {
-  const own = (step.extra?.tackroom ?? {}) as {
-    adapter_hash?: string;
-    synthetic?: boolean;
-    verdicts?: { tool_call_id: string; verdict: 'allow' | 'suspicious' | 'block'; rule: string; reason: string }[];
-  };
-  const management = step.extra?.context_management as TrajectoryStep['contextManagement'];
+  const own = Own.parse(step.extra?.tackroom);
+  const management = Management.parse(step.extra?.context_management);
   return {
     kind: step.source,
     text: textOf(step.message),

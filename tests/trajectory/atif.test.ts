@@ -19,6 +19,22 @@ describe('writer', () => {
     expect(fromAtif(doc)).toEqual(SESSION);
   });
 
+  test.each<[string, unknown]>([
+    ['verdicts', [null]],
+    ['verdicts', [{ tool_call_id: 'c1', verdict: 'maybe', rule: 'r', reason: 'x' }]],
+    ['verdicts', 'none'],
+    ['adapter_hash', 7],
+    ['synthetic', 'yes'],
+  ])('what others wrote under our name is left out where it does not fit: %s %j', (name, value) => {
+    const doc = JSON.parse(JSON.stringify(toAtif(SESSION, { mode: 'raw' }))) as { steps: { extra?: object }[] };
+    for (const step of doc.steps) step.extra = { tackroom: { [name]: value }, context_management: [null] };
+    const steps = fromAtif(doc).steps;
+    expect(steps.map(({ text }) => text)).toEqual(SESSION.steps.map(({ text }) => text));
+    for (const step of steps) {
+      expect(step.verdicts ?? step.adapterHash ?? step.contextManagement).toBeUndefined();
+    }
+  });
+
   test('a published copy has neither token ids nor log probabilities', () => {
     const doc = toAtif(SESSION, { mode: 'published' });
     expect(validateAtif(doc)).toEqual([]);

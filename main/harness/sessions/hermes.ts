@@ -14,7 +14,7 @@ import {
   type SessionWriter,
   type Skip,
 } from './session-writer.js';
-import { Children, hasTables, inDatabase, type Row } from './sqlite-source.js';
+import { Children, firstRow, hasTables, inDatabase, type Row } from './sqlite-source.js';
 import { asCount, asText, asTime } from './values.js';
 
 const SECONDS = 1000;
@@ -150,7 +150,7 @@ function parentOf(db: Database, row: Row): SessionInfo['parent'] {
   if (id === null) return null;
   if (delegate !== null) return { id, kind: 'subagent' };
   if (branched !== null) return { id, kind: 'fork' };
-  const parent = db.prepare('SELECT * FROM sessions WHERE id = ?').get(id) as Row | undefined;
+  const parent = firstRow(db, 'SELECT * FROM sessions WHERE id = ?', id);
   return { id, kind: parent?.end_reason === 'compression' ? 'compaction' : 'subagent' };
 }
 
@@ -159,7 +159,6 @@ function systemPrompt(db: Database, row: Row): string | null {
   const inline = asText(row.system_prompt);
   if (inline !== null && inline !== '') return inline;
   if (typeof row.system_prompt_hash !== 'string') return null;
-  const tables = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'system_prompts'");
-  if (!tables.get()) return null;
-  return asText(db.prepare('SELECT prompt FROM system_prompts WHERE hash = ?').pluck().get(row.system_prompt_hash));
+  if (!firstRow(db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'system_prompts'")) return null;
+  return asText(firstRow(db, 'SELECT prompt FROM system_prompts WHERE hash = ?', row.system_prompt_hash)?.prompt);
 }

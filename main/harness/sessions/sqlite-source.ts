@@ -58,6 +58,11 @@ export function readable<T>(work: () => T): T {
   }
 }
 
+/** The first row that `sql` gives, read while a session is: a damaged page is the source's trouble. Throws Unreadable. */
+export function firstRow(db: Database, sql: string, ...values: unknown[]): Row | undefined {
+  return readable(() => db.prepare(sql).get(...values) as Row | undefined);
+}
+
 /** Rows of `table` that belong to one `parent`, in the order of their ids; quick also where the table has no index. */
 export class Children {
   readonly #find: ReturnType<Database['prepare']>;
