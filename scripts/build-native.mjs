@@ -1,11 +1,11 @@
 /**
- * Builds the native engine into build/native/engine.node with CMake and Ninja.
+ * Builds the native engine into build/native/engine.node and the byte scanner into build/native/scan.node with CMake and Ninja.
  *
  * usage: node scripts/build-native.mjs [--force] [--tests | --sanitize] [--target NAME]
- * Uses cmake and ninja from PATH or from build/tools/bin, and does nothing when the addon is newer than its sources.
+ * Uses cmake and ninja from PATH or from build/tools/bin, and does nothing when the last build is newer than the sources.
  * --tests builds the test and measuring programs of the kernels into build/native-tests instead; --sanitize builds the
  * test program with address and undefined-behaviour checks into build/native-tests-asan. --target NAME builds another test
- * program instead (files_test, fuzz_readers), in a folder of its own so that two builds at a time do not meet.
+ * program instead (files_test, fuzz_readers, fuzz_scan), in a folder of its own so that two builds at a time do not meet.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,10 @@ const named =
 const folder = named === undefined ? 'native-tests' : `native-${named.replaceAll('_', '-')}`;
 const output = join(root, 'build', sanitize ? `${folder}-asan` : tests ? folder : 'native');
 const name = tests ? 'native tests' : 'native engine';
-const product = join(output, tests ? 'built' : 'engine.node');
+const addons = ['engine', 'scan'];
+/** Ninja leaves alone what did not change: the time of the build is this file's. */
+const stamp = join(output, 'built');
+const products = tests ? [stamp] : [stamp, ...addons.map((addon) => join(output, `${addon}.node`))];
 
 /** Newest modification time below a folder, in ms. */
 function newest(dir) {
@@ -33,13 +36,13 @@ function newest(dir) {
 }
 
 function upToDate() {
-  if (!existsSync(product)) return false;
+  if (!products.every((product) => existsSync(product))) return false;
   const sources = Math.max(
     newest(join(root, 'native', 'src')),
     tests ? newest(join(root, 'native', 'tests')) : 0,
     statSync(join(root, 'native', 'CMakeLists.txt')).mtimeMs,
   );
-  return statSync(product).mtimeMs > sources;
+  return statSync(stamp).mtimeMs > sources;
 }
 
 function run(command, args) {
@@ -70,9 +73,9 @@ if (!process.argv.includes('--force') && upToDate()) {
     '-DCMAKE_BUILD_TYPE=Release',
     ...(tests ? [`-DNATIVE_TEST_FLAGS=${flags}`, `-DKERNEL_OPTIMISATION=${sanitize ? '-O1' : '-O3'}`] : []),
   ];
-  const target = named ?? (tests ? 'native_tests' : 'engine');
+  const targets = named === undefined ? (tests ? ['native_tests'] : addons) : [named];
   run('cmake', ['-S', join(root, 'native'), '-B', output, '-G', 'Ninja', ...settings]);
-  run('cmake', ['--build', output, '-j', jobs, '--target', target]);
-  if (tests) writeFileSync(product, '');
+  run('cmake', ['--build', output, '-j', jobs, '--target', ...targets]);
+  writeFileSync(stamp, '');
   console.log(`${name}: built in ${((Date.now() - start) / 1000).toFixed(1)} s`);
 }

@@ -1,12 +1,13 @@
 /**
- * Damaged files against the readers: weight files against the native ones, under the address and undefined-behaviour
- * sanitizers, then tokenizers, GGUF metadata and chat templates, and session files against those in TypeScript.
+ * Damaged files against the readers: weight files and session lines against the native ones, under the address and
+ * undefined-behaviour sanitizers, then tokenizers, GGUF metadata and chat templates, and session files against those in TypeScript.
  *
- * usage: npm run fuzz [-- --count 100000 --seed N --kind folder|gguf|peft|lora|tokenizer|import|gateway|guard]
+ * usage: npm run fuzz [-- --count 100000 --seed N --kind folder|gguf|peft|lora|tokenizer|import|gateway|guard|scan]
  * 100,000 inputs of each kind unless told otherwise; `tokenizer` stands for five kinds of tokenizer.json, two of GGUF
  * metadata and one of chat templates, `import` for session files of seven kinds, `gateway` for
- * requests and streamed answers of the three APIs. A failure prints the number of its input, which
- * --first N --count 1 --save DIR writes to files. Exit status 1 on a failure.
+ * requests and streamed answers of the three APIs, `scan` for lines against the sanitizer's scanner and its two bodies against
+ * each other. A failure prints the number of its input, which
+ * --first N --count 1 --save DIR writes to files (`scan`: to one). Exit status 1 on a failure.
  */
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
@@ -22,15 +23,15 @@ if (odd !== undefined || args.length % 2 === 1) {
 }
 const option = (name) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
 
-/** Exit status of the native program. */
-function fuzzNative() {
+/** Exit status of a native program. */
+function fuzzNative(target) {
   const build = spawnSync(
     process.execPath,
-    [join(root, 'scripts', 'build-native.mjs'), '--sanitize', '--target', 'fuzz_readers'],
+    [join(root, 'scripts', 'build-native.mjs'), '--sanitize', '--target', target],
     { stdio: 'inherit' },
   );
   if (build.status !== 0) return 1;
-  const program = join(root, 'build', 'native-fuzz-readers-asan', 'fuzz_readers');
+  const program = join(root, 'build', `native-${target.replaceAll('_', '-')}-asan`, target);
   const counted = args.includes('--count') ? args : ['--count', '100000', ...args];
   return spawnSync(program, counted, { stdio: 'inherit' }).status ?? 1;
 }
@@ -53,8 +54,12 @@ const inTypeScript = {
   import: 'tests/record/import/fuzz.test.ts',
   gateway: 'tests/proxy/fuzz.test.ts',
   guard: 'tests/guard/fuzz.test.ts',
+  scan: 'tests/sanitize/scan/native-scanner.test.ts',
 };
-const native = kind !== undefined && kind in inTypeScript ? 0 : fuzzNative();
+let programs = ['fuzz_readers', 'fuzz_scan'];
+if (kind === 'scan') programs = ['fuzz_scan'];
+else if (kind !== undefined) programs = kind in inTypeScript ? [] : ['fuzz_readers'];
+const native = programs.map(fuzzNative).find((status) => status !== 0);
 const files = kind === undefined ? Object.values(inTypeScript) : (inTypeScript[kind] ?? []);
 const failed = [files]
   .flat()

@@ -44,6 +44,7 @@ const PACKED = [
 /** Must be real files beside the archive. */
 const UNPACKED = [
   'build/native/engine.node',
+  'build/native/scan.node',
   'build/native/sandbox-launch',
   'node_modules/better-sqlite3/build/Release/better_sqlite3.node',
   'resources/guard/rules.json',

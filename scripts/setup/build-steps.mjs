@@ -1,4 +1,4 @@
-// Steps that build: the native engine, the sandbox launcher, the TypeScript, the window, the demo model's tokenizer.
+// Steps that build: the native addons, the sandbox launcher, the TypeScript, the window, the demo model's tokenizer.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { execute } from './execute.mjs';
@@ -17,7 +17,7 @@ export const native = stampedStep({
   inputs: ['native', 'scripts/build-native.mjs'],
   keep: notTypeScript,
   facts: () => [lockedVersion('node-addon-api'), lockedVersion('node-api-headers'), process.env.CXX ?? ''],
-  outputs: ['build/native/engine.node'],
+  outputs: ['build/native/engine.node', 'build/native/scan.node'],
   run: script('native', 'scripts/build-native.mjs'),
 });
 

@@ -44,6 +44,7 @@ const NEEDED = [
   'dist/main/app/preload.cjs',
   'dist/renderer/index.html',
   'build/native/engine.node',
+  'build/native/scan.node',
   'build/native/sandbox-launch',
 ];
 

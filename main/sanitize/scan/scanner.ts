@@ -65,6 +65,8 @@ export class TypeScriptScanner implements ByteScanner {
   scan(input: Uint8Array, from: number, to: number, sink: (result: ScanResult) => void): void {
     this.#input = input;
     this.#sink = sink;
+    // A sink that threw left what it did not take.
+    this.#reset();
     let text = -1;
     for (let line = from; line < to; ) {
       let end = input.indexOf(10, line);
@@ -92,6 +94,10 @@ export class TypeScriptScanner implements ByteScanner {
         maps: this.#maps.values,
         arena: this.#arena.bytes,
       });
+    this.#reset();
+  }
+
+  #reset(): void {
     this.#leaves.length = 0;
     this.#candidates.length = 0;
     this.#maps.length = 0;

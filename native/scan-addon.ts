@@ -1,0 +1,24 @@
+/** Types of the addon of the byte scanner (`build/native/scan.node`, native/src/scan) and its loader. */
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { KnownTables } from '../main/sanitize/scan/known-values.js';
+import type { ByteScanner, Tables } from '../main/sanitize/scan/layout.js';
+import { packageRoot } from './addon.js';
+
+export interface ScanAddon {
+  /**
+   * Copies the tables. Its results lie in memory that the next one overwrites. `scan` throws where the input is beyond 2 GB or is
+   * taken away meanwhile, and what the sink throws.
+   */
+  ByteScanner: new (
+    tables: Tables,
+    known: KnownTables | null,
+  ) => ByteScanner;
+}
+
+/** Null where the addon was not built. Errors: it does not load. */
+export function loadScanAddon(): ScanAddon | null {
+  const file = join(packageRoot().replace(/app\.asar$/, 'app.asar.unpacked'), 'build', 'native', 'scan.node');
+  return existsSync(file) ? (createRequire(import.meta.url)(file) as ScanAddon) : null;
+}

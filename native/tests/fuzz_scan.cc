@@ -1,0 +1,252 @@
+/**
+ * Throws random and damaged lines at the byte scanner: nothing is read outside the input, everything reported lies in a text, and
+ * the time of an input is bounded.
+ *
+ * usage: fuzz_scan [--seed N] [--count N] [--first N] [--save FILE]
+ * Input i follows from the seed and i alone, so a failure is repeated with --first i --count 1; --save writes it to a file. Meant to
+ * be built with the address and undefined-behaviour sanitizers. Exit status 1 on the first failure.
+ */
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "scan/layout.h"
+#include "scan/scanner.h"
+
+namespace tackroom::scan {
+namespace {
+
+/** With sanitizers; a long text is looked at in many views. */
+constexpr double kMostSeconds = 2, kMostSecondsPerByte = 8e-6;
+using Random = std::mt19937_64;
+
+size_t below(Random& random, size_t end) { return static_cast<size_t>(random() % end); }
+
+struct Anchor {
+  std::string literal;
+  int flags;
+};
+const std::vector<Anchor> kAnchors = {
+    {"token", kSecretKey}, {"pass", kSecretKey}, {"key", kSecretKey}, {"AKIA", kAtStart | kExactCase}, {"K", kAtStart | kExactCase}, {"5", kAtStart},
+    {"@", 0}, {"-u", kExactCase}, {"/home/", 0}, {"\\home\\", 0}, {"user", kPersonKey}, {"username=", 0}, {"sername", 0}, {"id ", 0}, {"key", 0},
+    {"eyJ", kAtStart | kExactCase}, {"://", 0}, {"-----BEGIN", kExactCase}, {"\xff\xfe", 0}, {"aaaaaa", 0}, {"aaa", 0}, {"a", kExactCase}};
+
+uint8_t folded(uint8_t c) { return c >= 'A' && c <= 'Z' ? static_cast<uint8_t>(c + 32) : c; }
+
+/** The automaton as main/sanitize/scan/tables.ts builds it, with the bytes for columns. */
+AnchorTables make_tables() {
+  AnchorTables t;
+  t.columns = 256;
+  t.classes.resize(256);
+  for (int c = 0; c < 256; c++) t.classes[static_cast<size_t>(c)] = folded(static_cast<uint8_t>(c));
+  std::vector<std::vector<int>> trie(1, std::vector<int>(256, -1));
+  std::vector<std::vector<int32_t>> ends(1);
+  t.literal_start.push_back(0);
+  for (size_t i = 0; i < kAnchors.size(); i++) {
+    size_t state = 0;
+    for (const char c : kAnchors[i].literal) {
+      const uint8_t column = folded(static_cast<uint8_t>(c));
+      if (trie[state][column] < 0) {
+        trie[state][column] = static_cast<int>(trie.size());
+        trie.emplace_back(256, -1);
+        ends.emplace_back();
+      }
+      state = static_cast<size_t>(trie[state][column]);
+      t.literals.push_back(static_cast<uint8_t>(c));
+    }
+    ends[state].push_back(static_cast<int32_t>(i));
+    t.lengths.push_back(static_cast<uint8_t>(kAnchors[i].literal.size()));
+    t.flags.push_back(static_cast<uint8_t>(kAnchors[i].flags));
+    t.literal_start.push_back(static_cast<int32_t>(t.literals.size()));
+  }
+  std::vector<size_t> fail(trie.size(), 0), order;
+  for (int& to : trie[0]) {
+    if (to < 0) to = 0;
+    else order.push_back(static_cast<size_t>(to));
+  }
+  for (size_t at = 0; at < order.size(); at++) {
+    const size_t state = order[at];
+    ends[state].insert(ends[state].end(), ends[fail[state]].begin(), ends[fail[state]].end());
+    for (size_t c = 0; c < 256; c++) {
+      int& to = trie[state][c];
+      const int back = trie[fail[state]][c];
+      if (to < 0) {
+        to = back;
+      } else {
+        fail[static_cast<size_t>(to)] = static_cast<size_t>(back);
+        order.push_back(static_cast<size_t>(to));
+      }
+    }
+  }
+  t.output_start.push_back(0);
+  for (size_t state = 0; state < trie.size(); state++) {
+    for (const int to : trie[state]) t.next.push_back(static_cast<uint16_t>(to));
+    t.outputs.insert(t.outputs.end(), ends[state].begin(), ends[state].end());
+    t.output_start.push_back(static_cast<int32_t>(t.outputs.size()));
+  }
+  return t;
+}
+
+KnownTables make_known() {
+  KnownTables t;
+  t.starts.push_back(0);
+  for (const std::string value : {"mkessler", "aaaa", "aaaaaa", "hunter2hunter2", "\xff\xfe\xfd\xfc"}) {
+    t.bytes.insert(t.bytes.end(), value.begin(), value.end());
+    t.starts.push_back(static_cast<int32_t>(t.bytes.size()));
+    const size_t offset = value.size() - 4;
+    uint32_t piece = 0;
+    for (size_t i = 0; i < 4; i++) piece = piece << 8 | static_cast<uint8_t>(value[offset + i]);
+    t.pieces.push_back(static_cast<int32_t>(piece));
+    t.offsets.push_back(static_cast<int32_t>(offset));
+    t.bounded.push_back(value.size() == 8);
+  }
+  return t;
+}
+
+/** Every number of a result leads into something that is there. */
+class CheckingSink : public ScanSink {
+ public:
+  CheckingSink(int64_t input_bytes, size_t anchors) : input_(input_bytes), anchors_(static_cast<int32_t>(anchors)) {}
+
+  void take(const ScanResult& r) override {
+    const int64_t leaves = r.leaf_numbers / kFields;
+    require(r.leaf_numbers % kFields == 0, "leaves");
+    for (int64_t leaf = 0; leaf < leaves; leaf++) {
+      const int32_t* f = r.leaves + leaf * kFields;
+      require(f[kParent] >= -1 && f[kParent] < leaf, "parent");
+      require(f[kStart] >= 0 && f[kLength] >= 0 && f[kStart] + int64_t{f[kLength]} <= (f[kSource] == 0 ? input_ : r.arena_bytes), "text");
+      require(f[kKeyStart] >= 0 && f[kKeyLength] >= 0 && f[kKeyStart] + int64_t{f[kKeyLength]} <= r.arena_bytes, "key");
+      require(f[kMapCount] >= 0 && f[kMapStart] >= 0 && f[kMapStart] + f[kMapCount] * kBreakpoint <= r.map_numbers, "map");
+      require((f[kFirstCandidate] + int64_t{f[kCandidates]}) * kCandidate <= r.candidate_numbers, "candidates");
+      for (int64_t i = 0; i < f[kCandidates]; i++) {
+        const int32_t* candidate = r.candidates + (f[kFirstCandidate] + i) * kCandidate;
+        require(candidate[0] >= 0 && candidate[0] <= f[kLength] && candidate[1] < kFirstLiteral + anchors_, "candidate");
+      }
+      sum += f[kCandidates];
+    }
+  }
+  int64_t sum = 0;
+
+ private:
+  static void require(bool holds, const char* what) {
+    if (!holds) throw std::runtime_error(std::string("a result leads nowhere: ") + what);
+  }
+  int64_t input_;
+  int32_t anchors_;
+};
+
+const std::vector<std::string> kSeeds = {
+    R"({"a":"token mkessler","b":[1,-2.5e+3,true,false,null,{"password":"x"}],"name":"k","value":"v"})",
+    R"({"text":"line\nnext \"q\" \\ \u00e9 \ud83d\ude00 \ud83d","k\u0065y":"v"})",
+    R"({"inner":"{\"token\":\"a\\nb\",\"deep\":\"[\\\"mkessler\\\"]\"}"})",
+    R"(C:\users\mkessler \x41 \e[31m \033[0m \u12 a%20b%3D &quot;x&amp;amp;&#39; AKIAAKIA K 5 eyJhbGciOiJIUzI1NiJ9)",
+    "\x1b[31mred mkes\x1b[0msler \x1b]0;t\x07 \xe2\x80\x8b \xc2\xad \xef\xbb\xbf \x1b(",
+    "bWtlc3NsZXIgdG9rZW4gbWtlc3NsZXIgdG9rZW4gbWtlc3NsZXI= 746f6b656e206d6b6573736c6572206162636465",
+    "10.0.0.1 00:1b:44:11:3a:b7 fe80::1:2:3 +49 30 1234567 4111 1111 1111 1111 DE89370400440532013000",
+    "\xef\xbb\xbf[\"aaaaaaaaaaaaaaa\", \"--user\", \"-p\", \"hunter2hunter2\", [[[[{}]]]]]",
+};
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<uint8_t>(c) >= 32) out += c;
+    else out += "\\n";
+  }
+  return out + '"';
+}
+
+std::string make_input(Random& random) {
+  std::string text;
+  if (below(random, 5) == 0) {
+    static const std::string kFew = "\"\"\\\\{}[],:u0dD8n\n a@5K-./%&;#\x1b\xc2\xad\xe2\x80\x8bkey";
+    for (size_t left = below(random, 400); left > 0; left--)
+      text += below(random, 10) > 0 ? kFew[below(random, kFew.size())] : static_cast<char>(random());
+    return below(random, 3) == 0 ? quoted(text) : text;
+  }
+  for (size_t lines = 1 + below(random, 3); lines > 0; lines--) {
+    std::string line = kSeeds[below(random, kSeeds.size())];
+    for (size_t wraps = below(random, 4); wraps > 0; wraps--) line = below(random, 2) == 0 ? quoted(line) : "{\"k\":" + quoted(line) + "}";
+    text += line + (below(random, 4) == 0 ? "\r\n" : "\n");
+  }
+  if (below(random, 5000) == 0) {
+    // Beyond one window.
+    std::string long_text;
+    while (long_text.size() < (4u << 20) + below(random, 1u << 20)) long_text += kSeeds[below(random, kSeeds.size())];
+    text += quoted(long_text);
+  }
+  for (size_t left = below(random, 5); left > 0; left--) {
+    const size_t at = below(random, text.size() + 1), length = std::min(below(random, 9), text.size() - at);
+    const std::string copy = text.substr(below(random, text.size() + 1), below(random, 40));
+    switch (below(random, 4)) {
+      case 0: text.erase(at, length); break;
+      case 1: text.insert(at, copy); break;
+      case 2: text.insert(at, 1, static_cast<char>(random())); break;
+      default: text.replace(at, length, copy);
+    }
+  }
+  return text;
+}
+
+double seconds() {
+  timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+int run(int argc, char** argv) {
+  uint64_t seed = 20261201, first = 0, count = 2000;
+  std::string save;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string name = argv[i];
+    if (name == "--seed") seed = std::strtoull(argv[i + 1], nullptr, 10);
+    else if (name == "--first") first = std::strtoull(argv[i + 1], nullptr, 10);
+    else if (name == "--count") count = std::strtoull(argv[i + 1], nullptr, 10);
+    else if (name == "--save") save = argv[i + 1];
+    else if (name != "--kind") return std::fprintf(stderr, "usage: fuzz_scan [--seed N] [--count N] [--first N] [--save FILE]\n"), 2;
+  }
+  Scanner anchors(make_tables(), nullptr), known(make_tables(), std::make_unique<KnownValues>(make_known()));
+  double slowest = 0;
+  int64_t found = 0;
+  for (uint64_t input = first; input < first + count; input++) {
+    Random random(seed * 0x9e3779b97f4a7c15u + input);
+    const std::string text = make_input(random);
+    if (!save.empty()) std::ofstream(save, std::ios::binary) << text;
+    // A block of just this size, where a sanitizer sees every byte read beside it.
+    const std::unique_ptr<uint8_t[]> bytes(new uint8_t[text.size()]);
+    std::copy(text.begin(), text.end(), bytes.get());
+    const auto length = static_cast<int64_t>(text.size());
+    const double start = seconds();
+    try {
+      for (Scanner* scanner : {&anchors, &known}) {
+        CheckingSink sink(length, kAnchors.size());
+        scanner->scan(bytes.get(), 0, length, sink);
+        found += sink.sum;
+      }
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "input %llu of seed %llu: %s\n", static_cast<unsigned long long>(input), static_cast<unsigned long long>(seed), error.what());
+      return 1;
+    }
+    const double took = seconds() - start;
+    slowest = std::max(slowest, took);
+    if (took > kMostSeconds + kMostSecondsPerByte * static_cast<double>(text.size())) {
+      std::fprintf(stderr, "input %llu of seed %llu takes %.1f s\n", static_cast<unsigned long long>(input), static_cast<unsigned long long>(seed), took);
+      return 1;
+    }
+  }
+  std::printf("scan: %llu inputs, %lld candidates, slowest %.2f s\n", static_cast<unsigned long long>(count), static_cast<long long>(found), slowest);
+  return 0;
+}
+
+}  // namespace
+}  // namespace tackroom::scan
+
+int main(int argc, char** argv) { return tackroom::scan::run(argc, argv); }
