@@ -70,6 +70,8 @@ export const Limits = {
   nesting: 4,
   /** Views upon views. */
   views: 3,
+  /** Longer texts are seen in each view, not in views of views: these would take many times their size. */
+  longText: 256 << 10,
   jsonDepth: 512,
   /** The arrays are handed over when the arena has grown beyond this. */
   arena: 4 << 20,

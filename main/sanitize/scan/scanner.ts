@@ -297,7 +297,7 @@ export class TypeScriptScanner implements ByteScanner {
     this.#leaves.values[o + Leaf.candidates] = (this.#candidates.length - first) / CANDIDATE;
     let kept = this.#candidates.length > first;
     if (this.#encodedRuns(leaf, source, from, to, depth, views)) kept = true;
-    if (views < Limits.views && seen !== 0) {
+    if (views < (to - from > Limits.longText ? 1 : Limits.views) && seen !== 0) {
       for (const view of [View.clean, View.unescaped, View.percent, View.entities]) {
         if ((seen & view) === 0) continue;
         this.#leaves.values[o + Leaf.seenAs] = this.#leaves.values[o + Leaf.seenAs]! | view;

@@ -20,6 +20,8 @@ constexpr int32_t kFirstLiteral = 16;
 
 constexpr int64_t kWindow = 4 << 20, kOverlap = 128 << 10, kArenaLimit = 4 << 20, kEncodedMin = 20, kEncodedMax = 1 << 20;
 constexpr int kNesting = 4, kMaxViews = 3, kJsonDepth = 512;
+// Longer texts are seen in each view, not in views of views: these would take many times their size.
+constexpr int64_t kLongText = 256 << 10;
 
 enum AnchorFlag : int { kAtStart = 1, kExactCase = 2, kSecretKey = 4, kPersonKey = 8 };
 

@@ -260,7 +260,7 @@ bool Scanner::text(int64_t leaf, int depth, int views) {
   const Place place{source, from, to};
   if (runs_.length() > first_run && encoded_runs(leaf, place, first_run, depth, views)) kept = true;
   runs_.set_length(first_run);
-  if (views >= kMaxViews || seen == 0) return kept;
+  if (views >= (field(leaf, kLength) > kLongText ? 1 : kMaxViews) || seen == 0) return kept;
   for (const int one : {kClean, kUnescaped, kPercent, kEntities}) {
     if ((seen & one) == 0) continue;
     field(leaf, kSeenAs) |= one;
