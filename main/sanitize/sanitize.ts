@@ -53,7 +53,7 @@ export function sanitizeBytes(
   engine.learn();
   const ranges = engine.complete(input, found);
   const findings = findingsOf(input, ranges, pseudonyms);
-  const { bytes, withheld } = rescan(engine.splice(input, ranges), pseudonyms);
+  const { bytes, withheld } = rescan(engine.splice(input, ranges), new SanitizeEngine(pseudonyms, registry));
   return { bytes, redactions: summaries(pseudonyms), findings, withheld };
 }
 
@@ -75,11 +75,10 @@ export const summaries = (pseudonyms: Pseudonyms): RedactionSummary[] =>
     .map(({ family, placeholder, occurrences }) => ({ family, placeholder, occurrences }));
 
 /** Scans cleaned lines again. What is still found is replaced once more; a line where that does not help is withheld. */
-export function rescan(clean: Buffer, pseudonyms: Pseudonyms): { bytes: Buffer; withheld: number[] } {
+export function rescan(clean: Buffer, again: SanitizeEngine): { bytes: Buffer; withheld: number[] } {
   let bytes = clean;
   let left: Range[] = [];
   for (let round = 1; round < ROUNDS; round++) {
-    const again = new SanitizeEngine(pseudonyms);
     left = again.detect(bytes);
     if (left.length === 0) return { bytes, withheld: [] };
     if (round === ROUNDS - 1) break;

@@ -14,6 +14,7 @@ interface Learnt {
 export class SanitizeStream {
   readonly pseudonyms = new Pseudonyms();
   readonly #engine: SanitizeEngine;
+  readonly #second: SanitizeEngine;
   readonly #cutter = new PieceCutter();
   readonly #spool: Spool;
   readonly #learnt: Learnt[] = [];
@@ -23,6 +24,7 @@ export class SanitizeStream {
   /** `folder`: where a long input is put aside. */
   constructor(folder: string, registry?: Registry) {
     this.#engine = new SanitizeEngine(this.pseudonyms, registry);
+    this.#second = new SanitizeEngine(this.pseudonyms, registry);
     this.#spool = new Spool(folder);
   }
 
@@ -56,7 +58,7 @@ export class SanitizeStream {
       const own = bytes.subarray(from, to);
       for (const finding of findingsOf(own, shifted(complete, -from), this.pseudonyms))
         found({ ...finding, line: line + finding.line });
-      const clean = rescan(this.#engine.splice(bytes, complete, from, to), this.pseudonyms);
+      const clean = rescan(this.#engine.splice(bytes, complete, from, to), this.#second);
       for (const number of clean.withheld) withheld(line + number);
       for (let at = own.indexOf(10); at >= 0; at = own.indexOf(10, at + 1)) line++;
       yield clean.bytes;

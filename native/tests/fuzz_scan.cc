@@ -35,62 +35,18 @@ struct Anchor {
   int flags;
 };
 const std::vector<Anchor> kAnchors = {
-    {"token", kSecretKey}, {"pass", kSecretKey}, {"key", kSecretKey}, {"AKIA", kAtStart | kExactCase}, {"K", kAtStart | kExactCase}, {"5", kAtStart},
+    {"token", kSecretKey}, {"pass", kSecretKey}, {"key", kSecretKey}, {"AKIA", kStart | kExactCase}, {"K", kStart | kExactCase}, {"5", kStart},
     {"@", 0}, {"-u", kExactCase}, {"/home/", 0}, {"\\home\\", 0}, {"user", kPersonKey}, {"username=", 0}, {"sername", 0}, {"id ", 0}, {"key", 0},
-    {"eyJ", kAtStart | kExactCase}, {"://", 0}, {"-----BEGIN", kExactCase}, {"\xff\xfe", 0}, {"aaaaaa", 0}, {"aaa", 0}, {"a", kExactCase}};
+    {"eyJ", kStart | kExactCase}, {"://", 0}, {"-----BEGIN", kExactCase}, {"\xff\xfe", 0}, {"aaaaaa", 0}, {"aaa", 0}, {"a", kExactCase}};
 
-uint8_t folded(uint8_t c) { return c >= 'A' && c <= 'Z' ? static_cast<uint8_t>(c + 32) : c; }
-
-/** The automaton as main/sanitize/scan/tables.ts builds it, with the bytes for columns. */
 AnchorTables make_tables() {
   AnchorTables t;
-  t.columns = 256;
-  t.classes.resize(256);
-  for (int c = 0; c < 256; c++) t.classes[static_cast<size_t>(c)] = folded(static_cast<uint8_t>(c));
-  std::vector<std::vector<int>> trie(1, std::vector<int>(256, -1));
-  std::vector<std::vector<int32_t>> ends(1);
   t.literal_start.push_back(0);
-  for (size_t i = 0; i < kAnchors.size(); i++) {
-    size_t state = 0;
-    for (const char c : kAnchors[i].literal) {
-      const uint8_t column = folded(static_cast<uint8_t>(c));
-      if (trie[state][column] < 0) {
-        trie[state][column] = static_cast<int>(trie.size());
-        trie.emplace_back(256, -1);
-        ends.emplace_back();
-      }
-      state = static_cast<size_t>(trie[state][column]);
-      t.literals.push_back(static_cast<uint8_t>(c));
-    }
-    ends[state].push_back(static_cast<int32_t>(i));
-    t.lengths.push_back(static_cast<uint8_t>(kAnchors[i].literal.size()));
-    t.flags.push_back(static_cast<uint8_t>(kAnchors[i].flags));
+  for (const Anchor& anchor : kAnchors) {
+    t.literals.insert(t.literals.end(), anchor.literal.begin(), anchor.literal.end());
+    t.lengths.push_back(static_cast<uint8_t>(anchor.literal.size()));
+    t.flags.push_back(static_cast<uint8_t>(anchor.flags));
     t.literal_start.push_back(static_cast<int32_t>(t.literals.size()));
-  }
-  std::vector<size_t> fail(trie.size(), 0), order;
-  for (int& to : trie[0]) {
-    if (to < 0) to = 0;
-    else order.push_back(static_cast<size_t>(to));
-  }
-  for (size_t at = 0; at < order.size(); at++) {
-    const size_t state = order[at];
-    ends[state].insert(ends[state].end(), ends[fail[state]].begin(), ends[fail[state]].end());
-    for (size_t c = 0; c < 256; c++) {
-      int& to = trie[state][c];
-      const int back = trie[fail[state]][c];
-      if (to < 0) {
-        to = back;
-      } else {
-        fail[static_cast<size_t>(to)] = static_cast<size_t>(back);
-        order.push_back(static_cast<size_t>(to));
-      }
-    }
-  }
-  t.output_start.push_back(0);
-  for (size_t state = 0; state < trie.size(); state++) {
-    for (const int to : trie[state]) t.next.push_back(static_cast<uint16_t>(to));
-    t.outputs.insert(t.outputs.end(), ends[state].begin(), ends[state].end());
-    t.output_start.push_back(static_cast<int32_t>(t.outputs.size()));
   }
   return t;
 }
@@ -102,9 +58,6 @@ KnownTables make_known() {
     t.bytes.insert(t.bytes.end(), value.begin(), value.end());
     t.starts.push_back(static_cast<int32_t>(t.bytes.size()));
     const size_t offset = value.size() - 4;
-    uint32_t piece = 0;
-    for (size_t i = 0; i < 4; i++) piece = piece << 8 | static_cast<uint8_t>(value[offset + i]);
-    t.pieces.push_back(static_cast<int32_t>(piece));
     t.offsets.push_back(static_cast<int32_t>(offset));
     t.bounded.push_back(value.size() == 8);
   }
@@ -112,25 +65,24 @@ KnownTables make_known() {
 }
 
 /** Every number of a result leads into something that is there. */
-class CheckingSink : public ScanSink {
+class CheckingSink {
  public:
-  CheckingSink(int64_t input_bytes, size_t anchors) : input_(input_bytes), anchors_(static_cast<int32_t>(anchors)) {}
+  CheckingSink(size_t input_bytes, size_t anchors) : input_(static_cast<int64_t>(input_bytes)), anchors_(static_cast<int32_t>(anchors)) {}
 
-  void take(const ScanResult& r) override {
-    const int64_t leaves = r.leaf_numbers / kFields;
-    require(r.leaf_numbers % kFields == 0, "leaves");
-    for (int64_t leaf = 0; leaf < leaves; leaf++) {
-      const int32_t* f = r.leaves + leaf * kFields;
-      require(f[kParent] >= -1 && f[kParent] < leaf, "parent");
-      require(f[kStart] >= 0 && f[kLength] >= 0 && f[kStart] + int64_t{f[kLength]} <= (f[kSource] == 0 ? input_ : r.arena_bytes), "text");
-      require(f[kKeyStart] >= 0 && f[kKeyLength] >= 0 && f[kKeyStart] + int64_t{f[kKeyLength]} <= r.arena_bytes, "key");
-      require(f[kMapCount] >= 0 && f[kMapStart] >= 0 && f[kMapStart] + f[kMapCount] * kBreakpoint <= r.map_numbers, "map");
-      require((f[kFirstCandidate] + int64_t{f[kCandidates]}) * kCandidate <= r.candidate_numbers, "candidates");
-      for (int64_t i = 0; i < f[kCandidates]; i++) {
-        const int32_t* candidate = r.candidates + (f[kFirstCandidate] + i) * kCandidate;
-        require(candidate[0] >= 0 && candidate[0] <= f[kLength] && candidate[1] < kFirstLiteral + anchors_, "candidate");
+  void operator()(const ScanResult& r) {
+    const auto arena = static_cast<int64_t>(r.arena.length);
+    for (size_t leaf = 0; leaf < r.leaves.length; leaf++) {
+      const Leaf& f = r.leaves.data()[leaf];
+      require(f.parent >= -1 && f.parent < static_cast<int64_t>(leaf), "parent");
+      require(f.start >= 0 && f.length >= 0 && f.start + int64_t{f.length} <= (f.source == 0 ? input_ : arena), "text");
+      require(f.key_start >= 0 && f.key_length >= 0 && f.key_start + int64_t{f.key_length} <= arena, "key");
+      require(f.map_count >= 0 && f.map_start >= 0 && f.map_start % 3 == 0 && f.map_start / 3 + int64_t{f.map_count} <= static_cast<int64_t>(r.maps.length), "map");
+      require(f.first_candidate + int64_t{f.candidates} <= static_cast<int64_t>(r.candidates.length), "candidates");
+      for (int32_t i = 0; i < f.candidates; i++) {
+        const Candidate& candidate = r.candidates.data()[f.first_candidate + i];
+        require(candidate.position >= 0 && candidate.position <= f.length && candidate.anchor < kFirstLiteral + anchors_, "candidate");
       }
-      sum += f[kCandidates];
+      sum += f.candidates;
     }
   }
   int64_t sum = 0;
@@ -213,7 +165,7 @@ int run(int argc, char** argv) {
     else if (name == "--save") save = argv[i + 1];
     else if (name != "--kind") return std::fprintf(stderr, "usage: fuzz_scan [--seed N] [--count N] [--first N] [--save FILE]\n"), 2;
   }
-  Scanner anchors(make_tables(), nullptr), known(make_tables(), std::make_unique<KnownValues>(make_known()));
+  Scanner anchors(std::make_shared<const Anchors>(make_tables()), nullptr), known(nullptr, std::make_unique<KnownValues>(make_known()));
   double slowest = 0;
   int64_t found = 0;
   for (uint64_t input = first; input < first + count; input++) {
@@ -223,12 +175,12 @@ int run(int argc, char** argv) {
     // A block of just this size, where a sanitizer sees every byte read beside it.
     const std::unique_ptr<uint8_t[]> bytes(new uint8_t[text.size()]);
     std::copy(text.begin(), text.end(), bytes.get());
-    const auto length = static_cast<int64_t>(text.size());
+    const size_t length = text.size();
     const double start = seconds();
     try {
       for (Scanner* scanner : {&anchors, &known}) {
         CheckingSink sink(length, kAnchors.size());
-        scanner->scan(bytes.get(), 0, length, sink);
+        scanner->scan(bytes.get(), length, 0, length, [&](const ScanResult& result) { sink(result); });
         found += sink.sum;
       }
     } catch (const std::exception& error) {

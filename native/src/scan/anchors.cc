@@ -1,168 +1,97 @@
 #include "anchors.h"
 
-#include <cstring>
+#include <algorithm>
 #include <stdexcept>
+#include <unordered_map>
 
-#include "byte_class.h"
-#include "layout.h"
+#include "probes.h"
 
 namespace tackroom::scan {
 namespace {
 
-constexpr int kTripleBits = 15;
-/** Places that the filter looks at together. */
-constexpr int kBlock = 8;
-/** Where an anchor can stand: at the start of a word, or behind a letter or digit too. */
-enum Where : uint8_t { kWordStart = 1, kBehind = 2 };
+uint8_t fold(uint8_t c) { return c >= 'A' && c <= 'Z' ? static_cast<uint8_t>(c + 32) : c; }
 
-/** Letters of both cases, and a few other bytes with them, are one. */
-inline uint32_t triple_slot(uint32_t bytes) { return (((bytes | 0x202020) & 0xffffff) * 0x9e3779b1u) >> (32 - kTripleBits); }
-
-inline uint8_t folded(uint8_t c) { return c >= 'A' && c <= 'Z' ? static_cast<uint8_t>(c + 32) : c; }
-inline bool same_letter(uint8_t a, uint8_t b, bool exact) { return exact ? a == b : folded(a) == folded(b); }
+/** The spellings of a byte in a literal. */
+std::vector<size_t> spellings(uint8_t c, bool exact) {
+  if (exact || !is_letter(c)) return {c};
+  return {c, static_cast<size_t>(c ^ 32)};
+}
 
 }  // namespace
 
-Anchors::Anchors(AnchorTables tables) : t_(std::move(tables)) {
-  check();
-  prepare();
+bool AnchorSet::same_rest(const Entry& entry, const uint8_t* at) {
+  if ((entry.flags & kExactCase) != 0) return std::memcmp(at + 8, entry.literal + 8, entry.length - size_t{8}) == 0;
+  for (size_t i = 8; i < entry.length; i++)
+    if (fold(at[i]) != fold(entry.literal[i])) return false;
+  return true;
 }
 
-void Anchors::check() const {
-  const auto require = [](bool holds) {
-    if (!holds) throw std::invalid_argument("The tables of the scan do not belong together.");
-  };
-  const size_t columns = static_cast<size_t>(t_.columns), anchors = t_.lengths.size();
-  require(t_.columns > 0 && t_.columns <= 256 && t_.classes.size() == 256 && t_.next.size() % columns == 0);
-  const size_t states = t_.next.size() / columns;
-  require(states > 0 && states <= 65536 && t_.output_start.size() == states + 1 && t_.output_start[0] == 0);
-  for (size_t i = 0; i < states; i++) require(t_.output_start[i] <= t_.output_start[i + 1]);
-  require(static_cast<size_t>(t_.output_start[states]) == t_.outputs.size());
-  for (const uint8_t column : t_.classes) require(column < columns);
-  for (const uint16_t state : t_.next) require(state < states);
-  for (const int32_t anchor : t_.outputs) require(anchor >= 0 && static_cast<size_t>(anchor) < anchors);
-  require(t_.flags.size() == anchors && t_.literal_start.size() == anchors + 1 && t_.literal_start[0] == 0);
-  for (size_t i = 0; i < anchors; i++) require(t_.lengths[i] > 0 && t_.literal_start[i + 1] - t_.literal_start[i] == t_.lengths[i]);
-  require(static_cast<size_t>(t_.literal_start[anchors]) == t_.literals.size());
+void AnchorSet::add_list(std::vector<Entry>& list, uint16_t& head) {
+  std::stable_sort(list.begin(), list.end(), [](const Entry& a, const Entry& b) { return a.length < b.length; });
+  list.back().last = true;
+  head = static_cast<uint16_t>(entries_.size());
+  entries_.insert(entries_.end(), list.begin(), list.end());
 }
 
-/** The automaton as a tree: a step to a state that is one deeper is one of the tree, all others lead back. */
-void Anchors::prepare() {
-  const auto columns = static_cast<size_t>(t_.columns), states = t_.next.size() / columns;
-  std::vector<int32_t> depth(states, -1);
-  std::vector<size_t> order{0};
-  depth[0] = 0;
-  for (size_t at = 0; at < order.size(); at++)
-    for (size_t column = 0; column < columns; column++) {
-      const uint16_t to = t_.next[order[at] * columns + column];
-      if (depth[to] >= 0) continue;
-      depth[to] = depth[order[at]] + 1;
-      order.push_back(to);
+AnchorSet::AnchorSet(const AnchorTables& tables, uint8_t without) : lengths_(tables.lengths.data()) {
+  std::unordered_map<uint32_t, std::vector<Entry>> by_hash, by_byte;
+  std::array<uint8_t, 256> in_group{};
+  for (uint8_t& pair : pairs_) pair = 16 << kShortGroup;
+  const size_t count = tables.lengths.size();
+  if (tables.flags.size() != count || tables.literal_start.size() != count + 1 || count > 30'000)
+    throw std::invalid_argument("The tables of the scan do not belong together.");
+  for (size_t i = 0; i < count; i++) {
+    const auto start = static_cast<size_t>(tables.literal_start[i]), length = static_cast<size_t>(tables.lengths[i]);
+    if (length == 0 || tables.literal_start[i] < 0 || start + length > tables.literals.size())
+      throw std::invalid_argument("The tables of the scan do not belong together.");
+    if ((tables.flags[i] & without) != 0) continue;
+    Entry entry{0, 0, tables.literals.data() + start, static_cast<int32_t>(i), tables.lengths[i], tables.flags[i], false};
+    std::memcpy(&entry.first_eight, entry.literal, std::min<size_t>(length, 8));
+    std::memset(&entry.mask, 0xff, std::min<size_t>(length, 8));
+    if ((entry.flags & kExactCase) == 0) entry.first_eight = folded(entry.first_eight);
+    // Anchors with the same second byte go to different groups: a group fits wrongly where that byte joins two of its anchors.
+    if ((entry.flags & kStart) != 0 && can_start(entry.literal[0])) add_to_starts(entry);
+    else add_to_pairs(entry, length > 2 ? in_group[fold(entry.literal[1])]++ % kLongGroups : kShortGroup);
+    if (length > 2) {
+      by_hash[hash(load_four(reinterpret_cast<const uint8_t*>(&entry.first_eight)))].push_back(entry);
+      continue;
     }
-  deeper_.assign(states * columns, 0);
-  own_start_.assign(states + 1, 0);
-  for (size_t state = 0; state < states; state++) {
-    for (size_t column = 0; column < columns; column++) {
-      const uint16_t to = t_.next[state * columns + column];
-      if (depth[state] >= 0 && depth[to] == depth[state] + 1) deeper_[state * columns + column] = to;
-    }
-    for (int32_t k = t_.output_start[state]; k < t_.output_start[state + 1]; k++) {
-      const int32_t anchor = t_.outputs[k];
-      if (t_.lengths[anchor] == depth[state] && (t_.flags[anchor] & kPersonKey) == 0) own_.push_back(anchor);
-    }
-    own_start_[state + 1] = static_cast<int32_t>(own_.size());
+    by_byte[entry.literal[0]].push_back(entry);
+    if (is_letter(entry.literal[0])) by_byte[entry.literal[0] ^ 32].push_back(entry);
   }
-  pairs_.assign(1 << 16, 0);
-  triples_.assign(1 << kTripleBits, 0);
-  for (size_t anchor = 0; anchor < t_.lengths.size(); anchor++)
-    if ((t_.flags[anchor] & kPersonKey) == 0) add_to_filter(static_cast<int32_t>(anchor));
+  entries_.push_back({});
+  for (auto& [hash, list] : by_hash) add_list(list, heads_[hash]);
+  for (auto& [byte, list] : by_byte) add_list(list, short_heads_[byte]);
 }
 
-void Anchors::add_to_filter(int32_t anchor) {
-  const uint8_t* literal = t_.literals.data() + t_.literal_start[anchor];
-  const bool exact = t_.flags[anchor] & kExactCase;
-  const uint8_t where = t_.flags[anchor] & kAtStart ? kWordStart : kWordStart | kBehind;
-  if (t_.lengths[anchor] > 2) {
-    triples_[triple_slot(literal[0] | literal[1] << 8 | literal[2] << 16)] |= where;
+void AnchorSet::add_to_pairs(const Entry& entry, uint8_t group) {
+  const bool exact = (entry.flags & kExactCase) != 0;
+  const auto set = [&](size_t at, uint8_t bit) {
+    for (const size_t first : spellings(entry.literal[at], exact)) {
+      if (at + 1 < entry.length)
+        for (const size_t second : spellings(entry.literal[at + 1], exact)) pairs_[first | second << 8] |= bit;
+      else
+        for (size_t second = 0; second < 256; second++) pairs_[first | second << 8] |= bit;
+    }
+  };
+  set(0, static_cast<uint8_t>(1 << group));
+  if (entry.length < 3) return;
+  any_.add(entry);
+  set(1, static_cast<uint8_t>(16 << group));
+}
+
+void AnchorSet::add_to_starts(const Entry& entry) {
+  if (entry.length > 2) {
+    starts_.add(entry);
     return;
   }
-  for (uint32_t pair = 0; pair < 65536; pair++)
-    if (same_letter(pair & 255, literal[0], exact) &&
-        (t_.lengths[anchor] == 1 || same_letter(static_cast<uint8_t>(pair >> 8), literal[1], exact)))
-      pairs_[pair] |= where;
-}
-
-bool Anchors::counts(const uint8_t* b, int64_t from, int64_t start, int32_t anchor) const {
-  const int flag = t_.flags[anchor];
-  if ((flag & kAtStart) && start > from && is_alnum(b[start - 1])) return false;
-  return (flag & kExactCase) == 0 || std::memcmp(b + start, t_.literals.data() + t_.literal_start[anchor], t_.lengths[anchor]) == 0;
-}
-
-/** Adds the anchors that begin at `at`, each before those of the text, from `first` on, that end behind it. */
-void Anchors::begin_at(const uint8_t* b, int64_t from, int64_t to, int64_t at, int64_t first, Growing<int32_t>& candidates) const {
-  const auto columns = static_cast<size_t>(t_.columns);
-  size_t state = 0;
-  for (int64_t i = at; i < to; i++) {
-    state = deeper_[state * columns + t_.classes[b[i]]];
-    if (state == 0) return;
-    for (int32_t k = own_start_[state]; k < own_start_[state + 1]; k++) {
-      if (!counts(b, from, at, own_[k])) continue;
-      int64_t place = candidates.push(kCandidate);
-      for (; place > first; place -= kCandidate) {
-        const int64_t before = candidates[place - 2] + from + t_.lengths[candidates[place - 1] - kFirstLiteral];
-        if (before <= i + 1) break;
-        candidates[place] = candidates[place - 2];
-        candidates[place + 1] = candidates[place - 1];
-      }
-      candidates[place] = static_cast<int32_t>(at - from);
-      candidates[place + 1] = kFirstLiteral + own_[k];
+  const bool exact = (entry.flags & kExactCase) != 0;
+  for (const size_t first : spellings(entry.literal[0], exact))
+    for (size_t second = 0; second < 256; second++) {
+      const size_t pair = first | second << 8;
+      if (entry.length == 1 || (exact ? second == entry.literal[1] : fold(static_cast<uint8_t>(second)) == fold(entry.literal[1])))
+        start_pairs_[pair >> 6] |= uint64_t{1} << (pair & 63);
     }
-  }
-}
-
-void Anchors::find(const uint8_t* b, int64_t from, int64_t to, Growing<int32_t>& candidates) const {
-  const int64_t first = candidates.length();
-  const uint8_t* const pairs = pairs_.data();
-  const uint8_t* const triples = triples_.data();
-  uint8_t padded[16] = {};
-  for (int64_t i = from; i < to; i += kBlock) {
-    const uint8_t* block = b + i;
-    if (i + 16 > to) {
-      std::memcpy(padded, block, static_cast<size_t>(to - i));
-      std::memset(padded + (to - i), 0, static_cast<size_t>(i + 16 - to));
-      block = padded;
-    }
-    uint64_t low, high, hits = 0;
-    std::memcpy(&low, block, 8);
-    std::memcpy(&high, block + 2, 8);
-#pragma GCC unroll 8
-    for (int k = 0; k < kBlock; k++) {
-      const auto bytes = static_cast<uint32_t>(k < 5 ? low >> (8 * k) : high >> (8 * (k - 2)));
-      hits |= static_cast<uint64_t>(triples[triple_slot(bytes)] | pairs[bytes & 0xffff]) << (8 * k);
-    }
-    // What is behind the end begins nothing.
-    while (hits != 0) {
-      const int k = __builtin_ctzll(hits) / 8;
-      const auto where = static_cast<uint8_t>(hits >> (8 * k));
-      hits &= ~(uint64_t{255} << (8 * k));
-      const int64_t at = i + k;
-      if (at < to && (where & (at > from && is_alnum(b[at - 1]) ? kBehind : kWordStart))) begin_at(b, from, to, at, first, candidates);
-    }
-  }
-}
-
-int Anchors::flags_of_key(const uint8_t* b, int64_t from, int64_t to) const {
-  int flags = 0;
-  size_t state = 0;
-  for (int64_t i = from; i < to; i++) {
-    state = t_.next[state * static_cast<size_t>(t_.columns) + t_.classes[b[i]]];
-    for (int32_t k = t_.output_start[state]; k < t_.output_start[state + 1]; k++) {
-      const int32_t anchor = t_.outputs[k];
-      const int64_t start = i + 1 - t_.lengths[anchor];
-      if (start >= from && counts(b, from, start, anchor)) flags |= t_.flags[anchor];
-    }
-  }
-  return flags;
 }
 
 }  // namespace tackroom::scan

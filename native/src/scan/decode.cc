@@ -1,255 +1,248 @@
 #include "decode.h"
 
-#include <emmintrin.h>
-
 #include <algorithm>
-#include <cstring>
 
-#include "byte_class.h"
-#include "layout.h"
+#include "probes.h"
+#include "vector_search.h"
 
 namespace tackroom::scan {
 namespace {
 
 /** Value of `count` hex digits at `at`, or -1. */
-int32_t hex_value(const uint8_t* b, int64_t at, int count, int64_t to) {
-  if (at + count > to) return -1;
-  int32_t value = 0;
-  for (int i = 0; i < count; i++) {
-    const int digit = hex_digit(b[at + i]);
-    if (digit < 0) return -1;
-    value = value * 16 + digit;
+int hex_value(const uint8_t* at, ptrdiff_t count, const uint8_t* end) {
+  if (end - at < count) return -1;
+  int value = 0;
+  for (ptrdiff_t i = 0; i < count; i++) {
+    const uint8_t c = at[i];
+    if (!is_hex(c)) return -1;
+    value = value * 16 + (is_digit(c) ? c - '0' : (c | 32) - 'a' + 10);
   }
   return value;
 }
 
-inline uint8_t tail(int32_t bits) { return static_cast<uint8_t>(0x80 | (bits & 63)); }
-
-uint8_t* write_utf8(uint8_t* out, int32_t code) {
+void write_utf8(uint8_t*& out, int code) {
+  const auto put = [&](int byte) { *out++ = static_cast<uint8_t>(byte); };
   if (code < 0x80) {
-    *out++ = static_cast<uint8_t>(code);
+    put(code);
   } else if (code < 0x800) {
-    *out++ = static_cast<uint8_t>(0xc0 | (code >> 6));
-    *out++ = tail(code);
+    put(0xc0 | (code >> 6));
+    put(0x80 | (code & 63));
   } else if (code < 0x10000) {
-    *out++ = static_cast<uint8_t>(0xe0 | (code >> 12));
-    *out++ = tail(code >> 6);
-    *out++ = tail(code);
+    put(0xe0 | (code >> 12));
+    put(0x80 | ((code >> 6) & 63));
+    put(0x80 | (code & 63));
   } else {
-    *out++ = static_cast<uint8_t>(0xf0 | (code >> 18));
-    *out++ = tail(code >> 12);
-    *out++ = tail(code >> 6);
-    *out++ = tail(code);
+    put(0xf0 | (code >> 18));
+    put(0x80 | ((code >> 12) & 63));
+    put(0x80 | ((code >> 6) & 63));
+    put(0x80 | (code & 63));
   }
-  return out;
-}
-
-/** From `position` of the new text on it goes on at `parent`; what stood before it ended at `gap`. */
-inline void breakpoint(Growing<int32_t>& maps, int64_t position, int64_t parent, int64_t gap) {
-  const int64_t at = maps.push(kBreakpoint);
-  maps[at] = static_cast<int32_t>(position);
-  maps[at + 1] = static_cast<int32_t>(parent);
-  maps[at + 2] = static_cast<int32_t>(gap);
-}
-
-inline int one(uint8_t*& out, uint8_t byte, int length) {
-  *out++ = byte;
-  return length;
 }
 
 /** \uXXXX at `at`, a surrogate pair as one character. A lone surrogate is written as three bytes. */
-int unicode_escape(const uint8_t* b, int64_t at, int64_t to, uint8_t*& out) {
-  const int32_t code = hex_value(b, at + 2, 4, to);
+ptrdiff_t unicode_escape(const uint8_t* at, const uint8_t* end, uint8_t*& out) {
+  const int code = hex_value(at + 2, 4, end);
   if (code < 0) return 0;
-  if (code >= 0xd800 && code < 0xdc00 && at + 7 < to && b[at + 6] == '\\' && b[at + 7] == 'u') {
-    const int32_t low = hex_value(b, at + 8, 4, to);
+  if (code >= 0xd800 && code < 0xdc00 && end - at > 7 && at[6] == '\\' && at[7] == 'u') {
+    const int low = hex_value(at + 8, 4, end);
     if (low >= 0xdc00 && low < 0xe000) {
-      out = write_utf8(out, 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00));
+      write_utf8(out, 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00));
       return 12;
     }
   }
-  out = write_utf8(out, code);
+  write_utf8(out, code);
   return 6;
 }
 
-/** Units write what one escape at `at` stands for and return its length; 0: it is none. */
-struct JsonUnit {
-  static constexpr uint8_t kLead = '\\';
-  static int read(const uint8_t* b, int64_t at, int64_t to, uint8_t*& out) {
-    const uint8_t c = at + 1 < to ? b[at + 1] : 0;
+ptrdiff_t one(uint8_t*& out, int byte, ptrdiff_t length) {
+  *out++ = static_cast<uint8_t>(byte);
+  return length;
+}
+
+/**
+ * The escapes of one view: the byte that each begins with, and `read`: the length of what one stands for in the source, whose bytes
+ * are written. 0: not an escape.
+ */
+struct JsonEscapes {
+  static constexpr char kLead = '\\';
+  static ptrdiff_t read(const uint8_t* at, const uint8_t* end, uint8_t*& out) {
+    const uint8_t c = end - at > 1 ? at[1] : 0;
     switch (c) {
-      case 'u': return unicode_escape(b, at, to, out);
-      case 'n': return one(out, '\n', 2);
-      case 't': return one(out, '\t', 2);
-      case 'r': return one(out, '\r', 2);
-      case 'b': return one(out, '\b', 2);
-      case 'f': return one(out, '\f', 2);
+      case 'u': return unicode_escape(at, end, out);
+      case 'n': return one(out, 10, 2);
+      case 't': return one(out, 9, 2);
+      case 'r': return one(out, 13, 2);
+      case 'b': return one(out, 8, 2);
+      case 'f': return one(out, 12, 2);
       default: return one(out, c, 2);
     }
   }
 };
 
 /** Escapes that programs and shells write into text; others stay, such as the backslashes of Windows paths. */
-struct TextUnit {
-  static constexpr uint8_t kLead = '\\';
-  static int read(const uint8_t* b, int64_t at, int64_t to, uint8_t*& out) {
-    if (at + 1 >= to) return 0;
-    const uint8_t c = b[at + 1];
-    switch (c) {
-      case '"': case '\'': case '`': case '\\': case '/': return one(out, c, 2);
-      case 'n': return one(out, '\n', 2);
-      case 'r': return one(out, '\r', 2);
-      case 't': return one(out, '\t', 2);
-      case 'u': return unicode_escape(b, at, to, out);
+struct TextEscapes {
+  static constexpr char kLead = '\\';
+  static ptrdiff_t read(const uint8_t* at, const uint8_t* end, uint8_t*& out) {
+    const ptrdiff_t left = end - at;
+    if (left < 2) return 0;
+    switch (at[1]) {
+      case '"': case '\'': case '`': case '\\': case '/': return one(out, at[1], 2);
+      case 'n': return one(out, 10, 2);
+      case 'r': return one(out, 13, 2);
+      case 't': return one(out, 9, 2);
+      case 'u': return unicode_escape(at, end, out);
       case 'x': {
-        const int32_t value = hex_value(b, at + 2, 2, to);
-        return value < 0 ? 0 : one(out, static_cast<uint8_t>(value), 4);
+        const int value = hex_value(at + 2, 2, end);
+        return value < 0 ? 0 : one(out, value, 4);
       }
-      case 'e': return at + 2 < to && b[at + 2] == '[' ? one(out, 27, 2) : 0;
-      case '0': return at + 3 < to && b[at + 2] == '3' && b[at + 3] == '3' ? one(out, 27, 4) : 0;
+      case 'e': return left > 2 && at[2] == '[' ? one(out, 27, 2) : 0;
+      case '0': return left > 3 && at[2] == '3' && at[3] == '3' ? one(out, 27, 4) : 0;
       default: return 0;
     }
   }
 };
 
-struct PercentUnit {
-  static constexpr uint8_t kLead = '%';
-  static int read(const uint8_t* b, int64_t at, int64_t to, uint8_t*& out) {
-    const int32_t value = hex_value(b, at + 1, 2, to);
-    return value < 0 ? 0 : one(out, static_cast<uint8_t>(value), 3);
+struct PercentEscapes {
+  static constexpr char kLead = '%';
+  static ptrdiff_t read(const uint8_t* at, const uint8_t* end, uint8_t*& out) {
+    const int value = hex_value(at + 1, 2, end);
+    return value < 0 ? 0 : one(out, value, 3);
   }
 };
 
 struct Entity {
   const char* name;
-  uint8_t length, byte;
+  char byte;
 };
 constexpr Entity kEntityNames[] = {
-    {"&quot;", 6, '"'}, {"&amp;", 5, '&'},  {"&lt;", 4, '<'},   {"&gt;", 4, '>'},   {"&apos;", 6, '\''},
-    {"&#34;", 5, '"'},  {"&#39;", 5, '\''}, {"&#039;", 6, '\''}, {"&#x27;", 6, '\''}, {"&#x22;", 6, '"'},
-    {"&#38;", 5, '&'},  {"&#x2F;", 6, '/'}, {"&#x2f;", 6, '/'}, {"&#47;", 5, '/'},  {"&#61;", 5, '='},
-    {"&#x3D;", 6, '='}, {"&#x3d;", 6, '='}, {"&#64;", 5, '@'},  {"&#x40;", 6, '@'},
+    {"&quot;", '"'}, {"&amp;", '&'},   {"&lt;", '<'},    {"&gt;", '>'},   {"&apos;", '\''}, {"&#34;", '"'},  {"&#39;", '\''},
+    {"&#039;", '\''}, {"&#x27;", '\''}, {"&#x22;", '"'}, {"&#38;", '&'},  {"&#x2F;", '/'},  {"&#x2f;", '/'}, {"&#47;", '/'},
+    {"&#61;", '='},  {"&#x3D;", '='},  {"&#x3d;", '='}, {"&#64;", '@'},  {"&#x40;", '@'},
 };
 
-struct EntityUnit {
-  static constexpr uint8_t kLead = '&';
-  static int read(const uint8_t* b, int64_t at, int64_t to, uint8_t*& out) {
-    for (const Entity& entity : kEntityNames)
-      if (at + entity.length <= to && std::memcmp(b + at, entity.name, entity.length) == 0)
-        return one(out, entity.byte, entity.length);
+struct Entities {
+  static constexpr char kLead = '&';
+  static ptrdiff_t read(const uint8_t* at, const uint8_t* end, uint8_t*& out) {
+    for (const Entity& entity : kEntityNames) {
+      const size_t length = std::strlen(entity.name);
+      if (static_cast<size_t>(end - at) >= length && std::memcmp(at, entity.name, length) == 0)
+        return one(out, entity.byte, static_cast<ptrdiff_t>(length));
+    }
     return 0;
   }
 };
 
+/** Copies [i, end) up to a byte that `stop` marks, at most `most` bytes, and returns how many. Writes up to 16 bytes more. */
+template <class Many, class One>
+size_t copy_until(const uint8_t* i, const uint8_t* end, const uint8_t* readable, uint8_t* out, size_t most, Many many, One stop) {
+  const auto length = std::min(static_cast<size_t>(end - i), most);
+  size_t done = 0;
+  while (done < length) {
+    if (readable - i - static_cast<ptrdiff_t>(done) < 16) {
+      while (done < length && !stop(i[done])) {
+        out[done] = i[done];
+        done++;
+      }
+      return done;
+    }
+    const __m128i v = load(i + done);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + done), v);
+    const auto hits = static_cast<uint32_t>(_mm_movemask_epi8(many(v)));
+    if (hits != 0) return std::min(length, done + static_cast<size_t>(__builtin_ctz(hits)));
+    done += 16;
+  }
+  return length;
+}
+
+template <class Escapes>
+const uint8_t* rewrite(const Text& text, int32_t shift, size_t limit, Bytes& arena, Growable<Breakpoint>& maps) {
+  uint8_t* const base = arena.data() + arena.length;
+  uint8_t* out = base;
+  const auto parent = [&](const uint8_t* i) { return static_cast<int32_t>(i - text.begin) + shift; };
+  const auto written = [&] { return static_cast<size_t>(out - base); };
+  maps.push({0, shift, shift});
+  const uint8_t *i = text.begin, *end = text.end;
+  while (i < end && written() < limit) {
+    const size_t plain = copy_until(
+        i, end, text.readable, out, limit - written(), [](__m128i v) { return equal(v, Escapes::kLead); },
+        [](uint8_t c) { return c == static_cast<uint8_t>(Escapes::kLead); });
+    out += plain;
+    i += plain;
+    if (i >= end || written() >= limit) break;
+    const ptrdiff_t read = Escapes::read(i, end, out);
+    if (read == 0) {
+      *out++ = *i++;
+    } else {
+      i += read;
+      maps.push({static_cast<int32_t>(written()), parent(i), parent(i)});
+    }
+  }
+  arena.length += written();
+  return i;
+}
+
 /** Bytes of a terminal sequence or of an invisible character at `at`; nothing is written. */
-int64_t invisible_length(const uint8_t* b, int64_t at, int64_t to) {
-  const uint8_t c = b[at], d = at + 1 < to ? b[at + 1] : 0;
+ptrdiff_t invisible_length(const uint8_t* at, const uint8_t* end) {
+  const uint8_t c = *at, d = end - at > 1 ? at[1] : 0, e = end - at > 2 ? at[2] : 0;
   if (c == 27) {
+    const uint8_t* i = at + 2;
     if (d == '[') {
-      int64_t i = at + 2;
-      while (i < to && i < at + 32 && b[i] >= 32 && b[i] < 64) i++;
-      return i < to && b[i] >= 64 && b[i] < 127 ? i + 1 - at : 0;
+      while (i < end && i < at + 32 && *i >= 32 && *i < 64) i++;
+      return i < end && *i >= 64 && *i < 127 ? i + 1 - at : 0;
     }
     if (d == ']') {
-      int64_t i = at + 2;
-      while (i < to && i < at + 512 && b[i] != 7 && b[i] != 27 && b[i] != '\n') i++;
-      if (i < to && b[i] == 7) return i + 1 - at;
-      return i + 1 < to && b[i] == 27 && b[i + 1] == '\\' ? i + 2 - at : 0;
+      while (i < end && i < at + 512 && *i != 7 && *i != 27 && *i != 10) i++;
+      if (i < end && *i == 7) return i + 1 - at;
+      return end - i > 1 && *i == 27 && i[1] == '\\' ? i + 2 - at : 0;
     }
-    return d == '(' || d == ')' ? 3 : 0;
+    return d == '(' || d == ')' ? std::min<ptrdiff_t>(3, end - at) : 0;
   }
-  const uint8_t e = at + 2 < to ? b[at + 2] : 0;
   if (c == 0xc2) return d == 0xad ? 2 : 0;
   if (c == 0xe2) return (d == 0x80 && e >= 0x8b && e <= 0x8f) || (d == 0x81 && e >= 0xa0 && e <= 0xa4) ? 3 : 0;
   return c == 0xef && d == 0xbb && e == 0xbf ? 3 : 0;
 }
 
-inline __m128i block_at(const uint8_t* b) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(b)); }
-
-/** Copies what comes before `lead` and before `end`, a block at a time; up to 16 bytes more may be written. */
-inline int64_t copy_plain(const uint8_t* b, int64_t i, int64_t end, uint8_t lead, uint8_t*& out) {
-  const __m128i wanted = _mm_set1_epi8(static_cast<char>(lead));
-  for (; i + 16 <= end; i += 16, out += 16) {
-    const __m128i v = block_at(b + i);
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), v);
-    const int mask = _mm_movemask_epi8(_mm_cmpeq_epi8(v, wanted));
-    if (mask == 0) continue;
-    const int plain = __builtin_ctz(static_cast<unsigned>(mask));
-    out += plain;
-    return i + plain;
-  }
-  while (i < end && b[i] != lead) *out++ = b[i++];
-  return i;
-}
-
-template <class Unit>
-int64_t rewrite(const uint8_t* b, int64_t from, int64_t to, int64_t shift, int64_t limit, Growing<uint8_t>& arena,
-                Growing<int32_t>& maps) {
-  uint8_t* const base = arena.data() + arena.length();
+const uint8_t* remove_invisible(const Text& text, int32_t shift, size_t limit, Bytes& arena, Growable<Breakpoint>& maps) {
+  uint8_t* const base = arena.data() + arena.length;
   uint8_t* out = base;
-  breakpoint(maps, 0, from + shift, from + shift);
-  int64_t i = from;
-  while (i < to && out - base < limit) {
-    i = copy_plain(b, i, std::min(to, i + limit - (out - base)), Unit::kLead, out);
-    if (i >= to || out - base >= limit) break;
-    const int read = Unit::read(b, i, to, out);
-    if (read == 0) {
-      *out++ = b[i++];
-    } else {
-      i += read;
-      breakpoint(maps, out - base, i + shift, i + shift);
-    }
-  }
-  arena.set_length(arena.length() + (out - base));
-  return i;
-}
-
-int64_t remove_invisible(const uint8_t* b, int64_t from, int64_t to, int64_t shift, int64_t limit, Growing<uint8_t>& arena,
-                         Growing<int32_t>& maps) {
-  uint8_t* const base = arena.data() + arena.length();
-  uint8_t* out = base;
-  breakpoint(maps, 0, from + shift, from + shift);
-  int64_t i = from, gap = -1;
-  const __m128i escape = _mm_set1_epi8(27), lead = _mm_set1_epi8(static_cast<char>(0xc2));
-  while (i < to && out - base < limit) {
-    if (gap < 0 && i + 16 <= to && out - base + 16 <= limit) {
-      const __m128i v = block_at(b + i);
-      const __m128i odd = _mm_or_si128(_mm_cmpeq_epi8(v, escape), _mm_cmpeq_epi8(_mm_max_epu8(v, lead), v));
-      const int mask = _mm_movemask_epi8(odd);
-      const int plain = mask == 0 ? 16 : __builtin_ctz(static_cast<unsigned>(mask));
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(out), v);
-      out += plain;
-      i += plain;
-      if (mask == 0) continue;
-    }
-    const uint8_t c = b[i];
-    const int64_t skip = c == 27 || c >= 0xc2 ? invisible_length(b, i, to) : 0;
+  const auto parent = [&](const uint8_t* i) { return static_cast<int32_t>(i - text.begin) + shift; };
+  const auto written = [&] { return static_cast<size_t>(out - base); };
+  maps.push({0, shift, shift});
+  const uint8_t *i = text.begin, *end = text.end, *gap = nullptr;
+  while (i < end && written() < limit) {
+    const ptrdiff_t skip = invisible_length(i, end);
     if (skip > 0) {
-      if (gap < 0) gap = i;
+      if (gap == nullptr) gap = i;
       i += skip;
       continue;
     }
-    if (gap >= 0) {
-      breakpoint(maps, out - base, i + shift, gap + shift);
-      gap = -1;
+    if (gap != nullptr) {
+      maps.push({static_cast<int32_t>(written()), parent(i), parent(gap)});
+      gap = nullptr;
     }
-    *out++ = c;
-    i++;
+    *out++ = *i++;
+    const size_t plain = copy_until(
+        i, end, text.readable, out, limit - written(),
+        [](__m128i v) {
+          return _mm_or_si128(_mm_or_si128(equal(v, 27), equal(v, '\xc2')), _mm_or_si128(equal(v, '\xe2'), equal(v, '\xef')));
+        },
+        [](uint8_t c) { return c == 27 || c == 0xc2 || c == 0xe2 || c == 0xef; });
+    out += plain;
+    i += plain;
   }
-  arena.set_length(arena.length() + (out - base));
+  arena.length += written();
   return i;
 }
 
 }  // namespace
 
-int64_t decode(int view, const uint8_t* b, int64_t from, int64_t to, int64_t shift, int64_t limit,
-               Growing<uint8_t>& arena, Growing<int32_t>& maps) {
+const uint8_t* decode(View view, const Text& text, int32_t shift, size_t limit, Bytes& arena, Growable<Breakpoint>& maps) {
   switch (view) {
-    case kJson: return rewrite<JsonUnit>(b, from, to, shift, limit, arena, maps);
-    case kUnescaped: return rewrite<TextUnit>(b, from, to, shift, limit, arena, maps);
-    case kPercent: return rewrite<PercentUnit>(b, from, to, shift, limit, arena, maps);
-    case kEntities: return rewrite<EntityUnit>(b, from, to, shift, limit, arena, maps);
-    default: return remove_invisible(b, from, to, shift, limit, arena, maps);
+    case kJson: return rewrite<JsonEscapes>(text, shift, limit, arena, maps);
+    case kUnescaped: return rewrite<TextEscapes>(text, shift, limit, arena, maps);
+    case kPercent: return rewrite<PercentEscapes>(text, shift, limit, arena, maps);
+    case kEntities: return rewrite<Entities>(text, shift, limit, arena, maps);
+    default: return remove_invisible(text, shift, limit, arena, maps);
   }
 }
 

@@ -1,19 +1,17 @@
-/** Writes a text anew with its escapes read, and notes where each piece came from: main/sanitize/scan/decode.ts. */
+/** Writes a text anew with its escapes read, and notes where each piece came from. */
 #pragma once
-#include "growing.h"
+#include "growable.h"
+#include "layout.h"
 
 namespace tackroom::scan {
 
-/** What must be free at the end of the arena: the text, the longest unit, and the last block that is copied as one. */
-constexpr int64_t decode_room(int64_t from, int64_t to, int64_t limit) {
-  return (to - from < limit ? to - from : limit) + 4 + 16;
-}
+/** Bytes to reserve in the arena before `decode` of so many with this limit. */
+constexpr size_t decoded_room(size_t length, size_t limit) { return (length < limit ? length : limit) + 4; }
 
 /**
- * Reads b[from..to) as `view` says and adds it to the arena and its breakpoints to `maps`. `b` may lie in the arena, for its
- * `decode_room` is reserved by the caller and it does not move. Stops when `limit` bytes are written; the position read to.
+ * Reads `text` as `view` says and writes it to the arena, where room was made before (so `text` may lie in the arena itself). Parent
+ * positions count from `text.begin` on and have `shift` added. Stops when `limit` bytes are written; returns how far it has read.
  */
-int64_t decode(int view, const uint8_t* b, int64_t from, int64_t to, int64_t shift, int64_t limit,
-               Growing<uint8_t>& arena, Growing<int32_t>& maps);
+const uint8_t* decode(View view, const Text& text, int32_t shift, size_t limit, Bytes& arena, Growable<Breakpoint>& maps);
 
 }  // namespace tackroom::scan

@@ -1,102 +1,90 @@
 #include "known_values.h"
 
 #include <algorithm>
-#include <cstring>
-#include <numeric>
 #include <stdexcept>
 
-#include "byte_class.h"
-#include "layout.h"
+#include "probes.h"
 
 namespace tackroom::scan {
 namespace {
 
-constexpr int64_t kPiece = 4;
-/** Pieces that are looked up at once. */
-constexpr int64_t kBlock = 8;
-
-inline uint32_t mix(uint32_t piece, int bits) { return (piece * 0x9e3779b1u) >> (32 - bits); }
-
-/** Four bytes as the tables have them: the first is the highest. */
-inline uint32_t piece_at(const uint8_t* b) {
-  uint32_t bytes;
-  std::memcpy(&bytes, b, 4);
-  return __builtin_bswap32(bytes);
+uint32_t load_piece(const uint8_t* at) {
+  uint32_t piece;
+  std::memcpy(&piece, at, sizeof piece);
+  return piece;
 }
 
 }  // namespace
 
-KnownValues::KnownValues(KnownTables tables) : t_(std::move(tables)) {
-  check();
-  const size_t count = t_.pieces.size();
-  last_.assign(count, {0, 0});
-  while (map_bits_ < 22 && (size_t{1} << map_bits_) < count * 64) map_bits_++;
-  while ((size_t{1} << slot_bits_) < count * 2) slot_bits_++;
-  map_.assign(size_t{1} << (map_bits_ - 5), 0);
-  slots_.assign(size_t{1} << slot_bits_, {0, 0, 0});
-  values_.resize(count);
-  std::iota(values_.begin(), values_.end(), 0);
-  std::stable_sort(values_.begin(), values_.end(), [&](int32_t a, int32_t b) { return t_.pieces[a] < t_.pieces[b]; });
-  for (size_t first = 0, end; first < count; first = end) {
-    const auto piece = static_cast<uint32_t>(t_.pieces[values_[first]]);
-    for (end = first; end < count && static_cast<uint32_t>(t_.pieces[values_[end]]) == piece;) end++;
-    const uint32_t bit = mix(piece, map_bits_);
-    map_[bit >> 5] |= 1u << (bit & 31);
-    size_t slot = mix(piece, slot_bits_);
-    while (slots_[slot].end != 0) slot = (slot + 1) & (slots_.size() - 1);
-    slots_[slot] = {piece, static_cast<int32_t>(first), static_cast<int32_t>(end)};
-  }
-}
-
-void KnownValues::check() const {
-  const auto require = [](bool holds) {
-    if (!holds) throw std::invalid_argument("The tables of known values do not belong together.");
-  };
-  const size_t count = t_.pieces.size();
-  require(count < (1u << 28) && t_.offsets.size() == count && t_.bounded.size() == count && t_.starts.size() == count + 1);
-  require(t_.starts[0] == 0 && static_cast<size_t>(t_.starts[count]) == t_.bytes.size());
+KnownValues::KnownValues(KnownTables tables) : tables_(std::move(tables)) {
+  const size_t count = tables_.offsets.size();
+  const auto unfit = [] { throw std::invalid_argument("The tables of known values do not belong together."); };
+  if (count > INT32_MAX / 2 || tables_.starts.size() != count + 1 || tables_.bounded.size() != count) unfit();
+  int bits = 0;
+  while (count >> bits != 0) bits++;
+  const int filter_bits = std::clamp(bits + 7, 12, 20), slot_bits = bits + 1;
+  filter_shift_ = 32 - filter_bits;
+  slot_shift_ = 32 - slot_bits;
+  filter_.resize(size_t{1} << filter_bits);
+  slots_.resize(size_t{1} << slot_bits, {0, -1});
+  next_.resize(count, -1);
+  last_end_.resize(count);
+  last_text_.resize(count);
+  std::vector<int32_t> last(slots_.size());
   for (size_t i = 0; i < count; i++) {
-    require(t_.starts[i] <= t_.starts[i + 1]);
-    require(t_.offsets[i] >= 0 && t_.offsets[i] + kPiece <= t_.starts[i + 1] - t_.starts[i]);
+    const int64_t start = tables_.starts[i], end = tables_.starts[i + 1], offset = tables_.offsets[i];
+    if (start < 0 || end > static_cast<int64_t>(tables_.bytes.size()) || offset < 0 || start + offset + static_cast<int64_t>(kPiece) > end) unfit();
+    const uint32_t piece = load_piece(tables_.bytes.data() + start + offset);
+    filter_[mix(piece) >> filter_shift_] = 1;
+    size_t slot = mix(piece) >> slot_shift_;
+    while (slots_[slot].first >= 0 && slots_[slot].piece != piece) slot = (slot + 1) & (slots_.size() - 1);
+    if (slots_[slot].first < 0) slots_[slot] = {piece, static_cast<int32_t>(i)};
+    else next_[static_cast<size_t>(last[slot])] = static_cast<int32_t>(i);
+    last[slot] = static_cast<int32_t>(i);
   }
 }
 
-void KnownValues::look_up(const uint8_t* b, int64_t from, int64_t to, int64_t end, uint32_t piece, Growing<int32_t>& candidates) {
-  size_t slot = mix(piece, slot_bits_);
-  while (slots_[slot].end != 0 && slots_[slot].piece != piece) slot = (slot + 1) & (slots_.size() - 1);
-  for (int32_t k = slots_[slot].first; k < slots_[slot].end; k++) {
-    const int32_t value = values_[k];
-    const int64_t start = end - kPiece - t_.offsets[value], length = t_.starts[value + 1] - t_.starts[value];
-    if (start < from || start + length > to) continue;
-    Last& last = last_[value];
-    if (last.text == text_ && start < last.end) continue;
-    if (t_.bounded[value] == 1 && ((start > from && is_alnum(b[start - 1])) || (start + length < to && is_alnum(b[start + length])))) continue;
-    if (std::memcmp(b + start, t_.bytes.data() + t_.starts[value], static_cast<size_t>(length)) != 0) continue;
-    last = {start + length, text_};
-    candidates.add(static_cast<int32_t>(start - from));
-    candidates.add(kFirstLiteral + value);
-  }
-}
-
-void KnownValues::find(const uint8_t* b, int64_t from, int64_t to, Growing<int32_t>& candidates) {
-  if (values_.empty()) return;
+void KnownValues::find(const Text& text, Growable<Candidate>& candidates) {
   text_++;
-  const uint32_t* map = map_.data();
-  const auto asked = [&](int64_t at) {
-    const uint32_t bit = mix(piece_at(b + at), map_bits_);
-    return (map[bit >> 5] >> (bit & 31)) & 1;
-  };
-  int64_t i = from;
-  for (; i + kBlock + kPiece <= to; i += kBlock) {
-    uint32_t hits = 0;
-    for (int k = 0; k < kBlock; k++) hits |= asked(i + k) << k;
-    for (; hits != 0; hits &= hits - 1) {
-      const int64_t at = i + __builtin_ctz(hits);
-      look_up(b, from, to, at + kPiece, piece_at(b + at), candidates);
-    }
+  if (text.end - text.begin < static_cast<ptrdiff_t>(kPiece)) return;
+  const uint8_t* const end = text.end - (kPiece - 1);
+  const uint8_t* const filter = filter_.data();
+  const int shift = filter_shift_;
+  const auto may = [&](const uint8_t* at) { return filter[mix(load_piece(at)) >> shift]; };
+  const uint8_t* at = text.begin;
+  for (; end - at >= 8; at += 8) {
+    const int any = may(at) | may(at + 1) | may(at + 2) | may(at + 3) | may(at + 4) | may(at + 5) | may(at + 6) | may(at + 7);
+    if (any == 0) continue;
+    for (const uint8_t* i = at; i < at + 8; i++)
+      if (may(i) != 0) look(text, i, candidates);
   }
-  for (; i + kPiece <= to; i++)
-    if (asked(i)) look_up(b, from, to, i + kPiece, piece_at(b + i), candidates);
+  for (; at < end; at++)
+    if (may(at) != 0) look(text, at, candidates);
+}
+
+void KnownValues::look(const Text& text, const uint8_t* at, Growable<Candidate>& candidates) {
+  const uint32_t piece = load_piece(at);
+  size_t slot = mix(piece) >> slot_shift_;
+  while (slots_[slot].piece != piece || slots_[slot].first < 0) {
+    if (slots_[slot].first < 0) return;
+    slot = (slot + 1) & (slots_.size() - 1);
+  }
+  const auto size = static_cast<size_t>(text.end - text.begin), place = static_cast<size_t>(at - text.begin);
+  for (int32_t value = slots_[slot].first; value >= 0; value = next_[static_cast<size_t>(value)]) {
+    const auto v = static_cast<size_t>(value);
+    const auto offset = static_cast<size_t>(tables_.offsets[v]), first = static_cast<size_t>(tables_.starts[v]);
+    const size_t length = static_cast<size_t>(tables_.starts[v + 1]) - first;
+    if (place < offset || place - offset + length > size) continue;
+    const size_t start = place - offset;
+    if (last_text_[v] == text_ && start < last_end_[v]) continue;
+    if (tables_.bounded[v] == 1 && ((start > 0 && is_alnum(text.begin[start - 1])) ||
+                                    (start + length < size && is_alnum(text.begin[start + length]))))
+      continue;
+    if (std::memcmp(text.begin + start, tables_.bytes.data() + first, length) != 0) continue;
+    last_text_[v] = text_;
+    last_end_[v] = start + length;
+    candidates.push({static_cast<int32_t>(start), kFirstLiteral + value});
+  }
 }
 
 }  // namespace tackroom::scan

@@ -1,47 +1,47 @@
-/** Finds many fixed values in one pass: main/sanitize/scan/known-values.ts. */
+/** Many fixed values found in one pass, by one four-byte piece of each; see main/sanitize/scan/known-values.ts. */
 #pragma once
-#include <cstdint>
 #include <vector>
 
-#include "growing.h"
+#include "growable.h"
+#include "layout.h"
 
 namespace tackroom::scan {
 
-/** `KnownTables` of main/sanitize/scan/known-values.ts. */
+/** What is taken of `KnownTables` in known-values.ts. */
 struct KnownTables {
   std::vector<uint8_t> bytes, bounded;
-  std::vector<int32_t> starts, pieces, offsets;
+  std::vector<int32_t> starts, offsets;
 };
 
 class KnownValues {
  public:
-  /** Errors: std::invalid_argument for tables that do not belong together. */
+  /** Errors: std::invalid_argument where the tables do not fit each other. */
   explicit KnownValues(KnownTables tables);
-  /** Adds a candidate for every value in b[from..to), in the order in which their pieces end. */
-  void find(const uint8_t* b, int64_t from, int64_t to, Growing<int32_t>& candidates);
+
+  /** Adds a candidate for every value in the text, in the order in which their pieces end. */
+  void find(const Text& text, Growable<Candidate>& candidates);
 
  private:
   struct Slot {
     uint32_t piece;
-    /** Of `values_`; none: both 0. */
-    int32_t first, end;
+    /** First value with this piece; -1: the slot is free. */
+    int32_t first;
   };
-  /** Where one value was last found, and in which text: it is not found again inside itself. */
-  struct Last {
-    int64_t end;
-    uint64_t text;
-  };
+  static constexpr size_t kPiece = 4;
 
-  void check() const;
-  void look_up(const uint8_t* b, int64_t from, int64_t to, int64_t end, uint32_t piece, Growing<int32_t>& candidates);
+  static uint32_t mix(uint32_t piece) { return piece * 0x9e3779b1u; }
+  void look(const Text& text, const uint8_t* at, Growable<Candidate>& candidates);
 
-  KnownTables t_;
-  int map_bits_ = 14, slot_bits_ = 1;
-  std::vector<uint32_t> map_;
-  /** Piece -> values, by open addressing. */
+  KnownTables tables_;
+  /** Not zero where a piece with this hash may be known. */
+  std::vector<uint8_t> filter_;
   std::vector<Slot> slots_;
-  std::vector<int32_t> values_;
-  std::vector<Last> last_;
+  int filter_shift_, slot_shift_;
+  /** The next value with the same piece, or -1. */
+  std::vector<int32_t> next_;
+  /** End of the last finding of each value, and in which text: a value is not found again inside itself. */
+  std::vector<size_t> last_end_;
+  std::vector<uint64_t> last_text_;
   uint64_t text_ = 0;
 };
 

@@ -1,28 +1,54 @@
-/** Numbers that the scan's bodies share; the same as in main/sanitize/scan/layout.ts, where they are explained. */
+/** The numbers of main/sanitize/scan/layout.ts: what a scan reports, and its limits. Change both together. */
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
 namespace tackroom::scan {
 
-constexpr int64_t kFields = 16, kBreakpoint = 3, kCandidate = 2;
+/** One leaf; the fields in the order of `Leaf` in layout.ts. */
+struct Leaf {
+  int32_t parent, source, start, length, map_start, map_count, shift, whole;
+  int32_t key_start, key_length, own_from, own_to, first_candidate, candidates, views, seen_as;
+};
+constexpr size_t kFields = 16;
+static_assert(sizeof(Leaf) == kFields * sizeof(int32_t));
 
-enum Leaf : int {
-  kParent, kSource, kStart, kLength, kMapStart, kMapCount, kShift, kWhole,
-  kKeyStart, kKeyLength, kOwnFrom, kOwnTo, kFirstCandidate, kCandidates, kViews, kSeenAs,
+/** From `position` of the new text on it goes on at `parent`; what stood before it ended at `gap`. */
+struct Breakpoint {
+  int32_t position, parent, gap;
 };
 
-enum View : int { kJson = 1, kClean = 2, kUnescaped = 4, kPercent = 8, kEntities = 16, kEncoded = 32 };
+struct Candidate {
+  int32_t position, anchor;
+};
+
+enum View : int32_t { kJson = 1, kClean = 2, kUnescaped = 4, kPercent = 8, kEntities = 16, kEncoded = 32 };
 
 enum Probe : int32_t {
-  kKeyValue = 0, kKeyPerson = 1, kIpv4 = 3, kIpv6 = 4, kMac = 5, kPhone = 6, kDigits = 7, kIban = 8, kHexTriple = 9,
+  kKeyValue = 0,
+  kKeyPerson = 1,
+  kIpv4 = 3,
+  kIpv6 = 4,
+  kMac = 5,
+  kPhone = 6,
+  kDigits = 7,
+  kIban = 8,
+  kHexTriple = 9,
 };
 constexpr int32_t kFirstLiteral = 16;
 
-constexpr int64_t kWindow = 4 << 20, kOverlap = 128 << 10, kArenaLimit = 4 << 20, kEncodedMin = 20, kEncodedMax = 1 << 20;
-constexpr int kNesting = 4, kMaxViews = 3, kJsonDepth = 512;
-// Longer texts are seen in each view, not in views of views: these would take many times their size.
-constexpr int64_t kLongText = 256 << 10;
+enum AnchorFlag : uint8_t { kStart = 1, kExactCase = 2, kSecretKey = 4, kPersonKey = 8 };
 
-enum AnchorFlag : int { kAtStart = 1, kExactCase = 2, kSecretKey = 4, kPersonKey = 8 };
+constexpr size_t kWindow = 4 << 20;
+constexpr size_t kOverlap = 128 << 10;
+constexpr int kNesting = 4;
+constexpr int kViews = 3;
+/** Longer texts are seen in each view, not in views of views. */
+constexpr size_t kLongText = 256 << 10;
+constexpr size_t kJsonDepth = 512;
+constexpr size_t kArena = 4 << 20;
+constexpr size_t kEncodedMin = 20;
+constexpr size_t kEncodedMax = 1 << 20;
+constexpr size_t kKeyLimit = 256;
 
 }  // namespace tackroom::scan

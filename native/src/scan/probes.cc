@@ -1,133 +1,136 @@
 #include "probes.h"
 
-#include "byte_class.h"
 #include "layout.h"
 
 namespace tackroom::scan {
 namespace {
 
-constexpr std::array<int8_t, 256> make_base64_values() {
-  std::array<int8_t, 256> table{};
-  for (auto& value : table) value = -1;
-  constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  for (int i = 0; i < 64; i++) table[static_cast<uint8_t>(kAlphabet[i])] = static_cast<int8_t>(i);
-  table['-'] = 62;
-  table['_'] = 63;
-  return table;
-}
-constexpr std::array<int8_t, 256> kBase64 = make_base64_values();
+constexpr std::array<int8_t, 256> kBase64 = [] {
+  std::array<int8_t, 256> values{};
+  values.fill(-1);
+  int8_t next = 0;
+  for (const char* c = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"; *c != 0; c++)
+    values[static_cast<uint8_t>(*c)] = next++;
+  values['-'] = 62;
+  values['_'] = 63;
+  return values;
+}();
 
-/** Readable text in ASCII. */
-inline bool readable(uint8_t c) { return (c >= 32 && c < 127) || c == '\n' || c == '\r' || c == '\t'; }
+/** Readable text in ASCII; a tenth may be bytes of other scripts. */
+bool readable(unsigned c) { return (c >= 32 && c < 127) || c == 10 || c == 13 || c == 9; }
+
+bool is_separator(uint8_t c) { return c == ' ' || c == '-' || c == '.' || c == '(' || c == ')'; }
+
+int hex_digit(uint8_t c) { return is_digit(c) ? c - '0' : is_hex(c) ? (c | 32) - 'a' + 10 : -1; }
 
 /** `&` and a `;` within eight bytes. */
-int entity_here(const uint8_t* b, int64_t at, int64_t to) {
-  for (int64_t i = at + 2; i < to && i < at + 8; i++)
-    if (b[i] == ';') return kEntities;
+int32_t entity_here(const uint8_t* at, const uint8_t* end) {
+  for (const uint8_t* i = at + 2; i < end && i < at + 8; i++)
+    if (*i == ';') return kEntities;
   return 0;
 }
 
 }  // namespace
 
-bool is_ipv4(const uint8_t* b, int64_t at, int64_t to) {
-  int64_t i = at;
+bool is_ipv4(const uint8_t* at, const uint8_t* end) {
+  const uint8_t* i = at;
   for (int part = 0; part < 4; part++) {
-    if (part > 0 && (i >= to || b[i++] != '.')) return false;
-    const int64_t start = i;
-    while (i < to && i - start < 4 && is_digit(b[i])) i++;
-    if (i == start || i - start > 3) return false;
+    if (part > 0 && (i >= end || *i++ != '.')) return false;
+    int length = 0;
+    while (i < end && length < 4 && is_digit(*i)) {
+      i++;
+      length++;
+    }
+    if (length == 0 || length > 3) return false;
   }
-  return i >= to || b[i] != '.' || i + 1 >= to || !is_digit(b[i + 1]);
+  return end - i < 2 || *i != '.' || !is_digit(i[1]);
 }
 
-bool is_mac(const uint8_t* b, int64_t at, int64_t to) {
-  if (at + 17 > to) return false;
-  const uint8_t separator = b[at + 2];
+bool is_mac(const uint8_t* at, const uint8_t* end) {
+  if (end - at < 17) return false;
+  const uint8_t separator = at[2];
   if (separator != ':' && separator != '-') return false;
   for (int part = 0; part < 6; part++) {
-    const int64_t i = at + part * 3;
-    if (!is_hex(b[i]) || !is_hex(b[i + 1]) || (part > 0 && b[i - 1] != separator)) return false;
+    const uint8_t* i = at + part * 3;
+    if (!is_hex(i[0]) || !is_hex(i[1]) || (part > 0 && i[-1] != separator)) return false;
   }
-  return at + 17 >= to || (!is_alnum(b[at + 17]) && b[at + 17] != separator);
+  return end - at == 17 || (!is_alnum(at[17]) && at[17] != separator);
 }
 
-bool is_ipv6(const uint8_t* b, int64_t at, int64_t to) {
+bool is_ipv6(const uint8_t* at, const uint8_t* end) {
   int groups = 0, gaps = 0;
-  int64_t i = at;
+  const uint8_t* i = at;
   for (;;) {
     int length = 0;
-    while (i < to && length < 5 && is_hex(b[i])) {
+    while (i < end && length < 5 && is_hex(*i)) {
       i++;
       length++;
     }
     if (length == 5) return false;
     if (length > 0 && ++groups > 8) return false;
-    if (i >= to || b[i] != ':') break;
+    if (i >= end || *i != ':') break;
     i++;
-    if (i < to && b[i] == ':') {
+    if (i < end && *i == ':') {
       gaps++;
       i++;
     } else if (length == 0) {
       return false;
     }
   }
-  if (i < to && is_alnum(b[i])) return false;
+  if (i < end && is_alnum(*i)) return false;
   return gaps == 0 ? groups == 8 : gaps == 1 && groups >= 3 && groups < 8;
 }
 
-bool is_phone(const uint8_t* b, int64_t at, int64_t to) {
+bool is_phone(const uint8_t* at, const uint8_t* end) {
   int digits = 0;
-  for (int64_t i = at + 1; i < to && i < at + 24; i++) {
-    const uint8_t c = b[i];
-    if (is_digit(c)) digits++;
-    else if (c != ' ' && c != '-' && c != '.' && c != '(' && c != ')') break;
+  for (const uint8_t* i = at + 1; i < end && i < at + 24; i++) {
+    if (is_digit(*i)) digits++;
+    else if (!is_separator(*i)) break;
   }
   return digits >= 8 && digits <= 15;
 }
 
-bool is_digits(const uint8_t* b, int64_t at, int64_t to) {
+bool is_digits(const uint8_t* at, const uint8_t* end) {
   int digits = 0;
-  int64_t last = at;
-  for (int64_t i = at; i < to && i < at + 32; i++) {
-    const uint8_t c = b[i];
-    if (is_digit(c)) {
+  const uint8_t* last = at;
+  for (const uint8_t* i = at; i < end && i < at + 32; i++) {
+    if (is_digit(*i)) {
       digits++;
       last = i;
-    } else if ((c != ' ' && c != '-' && c != '.' && c != ')' && c != '(') || i - last > 2) {
+    } else if (!is_separator(*i) || i - last > 2) {
       break;
     }
   }
   return digits >= 9;
 }
 
-bool is_iban(const uint8_t* b, int64_t at, int64_t to) {
-  if (at + 15 > to || !is_digit(b[at + 2]) || !is_digit(b[at + 3])) return false;
-  if (b[at + 1] < 'A' || b[at + 1] > 'Z') return false;
+bool is_iban(const uint8_t* at, const uint8_t* end) {
+  const auto capital = [](uint8_t c) { return c >= 'A' && c <= 'Z'; };
+  if (end - at < 15 || !is_digit(at[2]) || !is_digit(at[3]) || !capital(at[1])) return false;
   int count = 4;
-  for (int64_t i = at + 4; i < to && i < at + 44; i++) {
-    const uint8_t c = b[i];
-    if (is_digit(c) || (c >= 'A' && c <= 'Z')) count++;
-    else if (c != ' ' && c != '-') break;
+  for (const uint8_t* i = at + 4; i < end && i < at + 44; i++) {
+    if (is_digit(*i) || capital(*i)) count++;
+    else if (*i != ' ' && *i != '-') break;
   }
   return count >= 15;
 }
 
-bool is_hex_triple(const uint8_t* b, int64_t at, int64_t to) {
-  if (at + 42 > to || b[at + 32] != '-' || b[at + 41] != '-') return false;
-  for (int64_t i = at; i < at + 41; i++)
-    if (i != at + 32 && !is_hex(b[i])) return false;
+bool is_hex_triple(const uint8_t* at, const uint8_t* end) {
+  if (end - at < 42 || at[32] != '-' || at[41] != '-') return false;
+  for (int i = 0; i < 41; i++)
+    if (i != 32 && !is_hex(at[i])) return false;
   return true;
 }
 
-bool has_colon(const uint8_t* b, int64_t at, int64_t to) {
-  for (int64_t i = at; i < to && i < at + 5; i++)
-    if (b[i] == ':') return true;
+bool has_colon(const uint8_t* at, const uint8_t* end) {
+  for (const uint8_t* i = at; i < end && i < at + 5; i++)
+    if (*i == ':') return true;
   return false;
 }
 
-int views_of(const uint8_t* b, int64_t at, int64_t to) {
-  const uint8_t d = at + 1 < to ? b[at + 1] : 0;
-  switch (b[at]) {
+int32_t views_of(const uint8_t* at, const uint8_t* end) {
+  const uint8_t d = end - at > 1 ? at[1] : 0;
+  switch (*at) {
     case '\\':
       switch (d) {
         case '"': case '\'': case '\\': case '/': case 'n': case 'r': case 't': case 'u': case 'x': case 'e': case '0':
@@ -138,9 +141,9 @@ int views_of(const uint8_t* b, int64_t at, int64_t to) {
     case 27:
       return kClean;
     case '%':
-      return is_hex(d) && at + 2 < to && is_hex(b[at + 2]) ? kPercent : 0;
+      return is_hex(d) && end - at > 2 && is_hex(at[2]) ? kPercent : 0;
     case '&':
-      return d == '#' || is_letter(d) ? entity_here(b, at, to) : 0;
+      return d == '#' || is_letter(d) ? entity_here(at, end) : 0;
     case 0xe2:
       return d == 0x80 || d == 0x81 ? kClean : 0;
     case 0xc2:
@@ -152,33 +155,33 @@ int views_of(const uint8_t* b, int64_t at, int64_t to) {
   }
 }
 
-int64_t decode_base64(const uint8_t* b, int64_t from, int64_t to, uint8_t* out) {
+ptrdiff_t decode_base64(const uint8_t* from, const uint8_t* to, uint8_t* out) {
   uint32_t bits = 0;
   int held = 0;
-  int64_t length = 0, odd = 0;
-  for (int64_t i = from; i < to; i++) {
-    const int value = kBase64[b[i]];
+  ptrdiff_t length = 0, odd = 0;
+  for (const uint8_t* i = from; i < to; i++) {
+    const int value = kBase64[*i];
     if (value < 0) break;
     bits = ((bits << 6) | static_cast<uint32_t>(value)) & 0xffffff;
     held += 6;
     if (held < 8) continue;
     held -= 8;
-    const auto byte = static_cast<uint8_t>(bits >> held);
+    const unsigned byte = (bits >> held) & 255;
     if (!readable(byte)) {
       odd++;
       if (byte < 128 || length < 12 || odd * 10 > length) return -1;
     }
-    out[length++] = byte;
+    out[length++] = static_cast<uint8_t>(byte);
   }
   return length;
 }
 
-int64_t decode_hex(const uint8_t* b, int64_t from, int64_t to, uint8_t* out) {
-  int64_t length = 0;
-  for (int64_t i = from; i + 1 < to; i += 2) {
-    const auto byte = static_cast<uint8_t>(hex_digit(b[i]) * 16 + hex_digit(b[i + 1]));
-    if (!readable(byte)) return -1;
-    out[length++] = byte;
+ptrdiff_t decode_hex(const uint8_t* from, const uint8_t* to, uint8_t* out) {
+  ptrdiff_t length = 0;
+  for (const uint8_t* i = from; to - i > 1; i += 2) {
+    const int high = hex_digit(i[0]), low = hex_digit(i[1]);
+    if (high < 0 || low < 0 || !readable(static_cast<unsigned>(high * 16 + low))) return -1;
+    out[length++] = static_cast<uint8_t>(high * 16 + low);
   }
   return length;
 }

@@ -1,96 +1,99 @@
 /**
- * The byte scanner: main/sanitize/scan/scanner.ts, number for number. It finds the strings of JSON lines, reads their escapes, looks
- * into JSON and encodings inside them, and reports where detectors should look.
+ * The byte scanner: finds the strings of JSON lines, reads their escapes, looks into JSON and encodings inside them, and reports
+ * where detectors should look. main/sanitize/scan/scanner.ts says the same in TypeScript; both give the same numbers.
  */
 #pragma once
+#include <functional>
 #include <memory>
 
 #include "anchors.h"
-#include "growing.h"
+#include "growable.h"
 #include "json_check.h"
 #include "known_values.h"
 #include "layout.h"
-#include "short_text.h"
-#include "text_marks.h"
+#include "small_cache.h"
+#include "text_pass.h"
 
 namespace tackroom::scan {
 
-/** `ScanResult` of main/sanitize/scan/layout.ts. */
+/** `ScanResult` in layout.ts; valid until the sink returns. */
 struct ScanResult {
-  const int32_t* leaves;
-  int64_t leaf_numbers;
-  const int32_t* candidates;
-  int64_t candidate_numbers;
-  const int32_t* maps;
-  int64_t map_numbers;
-  const uint8_t* arena;
-  int64_t arena_bytes;
-};
-
-class ScanSink {
- public:
-  virtual ~ScanSink() = default;
-  /** The arrays are valid until it returns. It may throw: the scan ends then. */
-  virtual void take(const ScanResult& result) = 0;
+  const Growable<Leaf>& leaves;
+  const Growable<Candidate>& candidates;
+  const Growable<Breakpoint>& maps;
+  const Bytes& arena;
 };
 
 class Scanner {
  public:
-  /** With `known` only these values are looked for; else the anchors. */
-  Scanner(AnchorTables tables, std::unique_ptr<KnownValues> known) : anchors_(std::move(tables)), known_(std::move(known)) {}
+  using Sink = std::function<void(const ScanResult&)>;
 
-  /** Scans input[from..to), at most 2 GB. The bytes must stay as they are until it returns. */
-  void scan(const uint8_t* input, int64_t from, int64_t to, ScanSink& sink);
+  /** With `known` only these values are looked for; else the anchors. */
+  Scanner(std::shared_ptr<const Anchors> anchors, std::unique_ptr<KnownValues> known);
+
+  /**
+   * Scans the whole lines [from, to) of an input of `size` bytes, JSON or not. The sink is called whenever there is enough and at the
+   * end; what it throws comes through. The input may not change meanwhile, but if it does nothing outside is read.
+   */
+  void scan(const uint8_t* input, size_t size, size_t from, size_t to, const Sink& sink);
 
  private:
-  /** Range of the undecoded key in its text; from < 0: none. */
-  struct Key {
-    int source = 0;
-    int64_t from = -1, to = -1;
+  /** Positions of the input or of the arena, which moves. */
+  struct Range {
+    int32_t source;
+    size_t from, to;
+    /** A string of JSON that holds a backslash. */
     bool escaped = false;
   };
-  struct Place {
-    int source;
-    int64_t from, to;
+  /** Range of an undecoded key; none: `known` is false. */
+  struct Key {
+    Range range{};
+    bool known = false;
+  };
+  /** How positions of a text lead to those of the leaf `parent`; -1: of the input. */
+  struct Origin {
+    int32_t parent, shift;
   };
 
-  const uint8_t* bytes(int source) const { return source == 0 ? input_ : arena_.data(); }
-  int32_t& field(int64_t leaf, int at) { return leaves_[leaf * 16 + at]; }
-  void flush(int64_t unless);
-  void reset();
-  bool walk(int source, int64_t first_token, int64_t parent, int64_t shift, int depth);
-  bool string(const JsonToken& token, int source, int64_t parent, int64_t shift, const Key& key, int depth);
-  bool windows(const Place& place, int64_t parent, int64_t shift, const Key& key, int depth, bool escaped);
-  int64_t parent_of(int64_t position, int64_t maps);
-  int64_t leaf(int64_t parent, const Key& key);
-  void drop(int64_t leaf, int64_t arena, int64_t maps);
-  bool content(int64_t leaf, int depth, int views);
-  bool text(int64_t leaf, int depth, int views);
-  bool view(int64_t parent, const Place& place, int view, int depth, int views);
-  bool encoded_runs(int64_t parent, const Place& place, int64_t first_run, int depth, int views);
-  void key_words(int64_t leaf, int64_t length);
-  int key_flags(const uint8_t* key, int64_t length);
-  int64_t decode_to_arena(int view, const Place& place, int64_t shift, int64_t limit);
+  class Walk;
 
-  Anchors anchors_;
+  const uint8_t* bytes(int32_t source) const { return source == 0 ? input_ : arena_.data(); }
+  Text text(const Range& range) const;
+  Range range_of(size_t leaf) const;
+  void clear();
+  void flush(size_t unless);
+  void segment(size_t from, size_t to);
+  bool walk(const Range& range, const Tokens& tokens, Origin origin, int depth);
+  bool string(const Range& range, Origin origin, const Key& key, int depth);
+  bool windows(const Range& range, Origin origin, const Key& key, int depth);
+  int32_t parent_of(int32_t position, size_t maps);
+  size_t add_leaf(int32_t parent, const Key& key);
+  void drop(size_t leaf, size_t arena, size_t maps);
+  bool content(size_t leaf, int depth, int views);
+  bool look(size_t leaf, int depth, int views);
+  bool add_view(size_t parent, View view, int depth, int views);
+  bool encoded_runs(size_t parent, size_t first_run, int depth, int views);
+  uint8_t key_flags(const uint8_t* at, size_t length);
+  uint8_t cached_key_flags(const Key& key);
+  bool is_dull(const Range& range, const Key& key);
+  bool named(const Key& key, const char* const (&names)[4]) const;
+
+  std::shared_ptr<const Anchors> anchors_;
   std::unique_ptr<KnownValues> known_;
+  TextPass pass_;
   const uint8_t* input_ = nullptr;
-  ScanSink* sink_ = nullptr;
-  Growing<uint8_t> arena_;
-  Growing<int32_t> leaves_, candidates_, maps_, probes_;
-  /** Stacks: a text that is looked at inside another one puts its own on top. */
-  Growing<JsonToken> tokens_;
-  Growing<Run> runs_;
-  /** Keys are few, and come again and again. */
-  static constexpr int kSeenKeyBits = 8, kQuietBits = 11;
-  struct SeenKey {
-    ShortText key;
-    int flags = 0;
-  };
-  SeenKey seen_keys_[1 << kSeenKeyBits];
-  /** Short texts in which nothing is, which keys and names are. */
-  ShortText quiet_[1 << kQuietBits];
-  static_assert(ShortText::kLongest < kEncodedMin, "no encoded text is short");
+  size_t size_ = 0;
+  const Sink* sink_ = nullptr;
+  Growable<Leaf> leaves_;
+  Growable<Candidate> candidates_;
+  Growable<Breakpoint> maps_;
+  Bytes arena_;
+  /** Runs of the texts that are being looked at, innermost last. */
+  Growable<Run> runs_;
+  /** Tokens of the JSON texts that are being walked, innermost last. */
+  Growable<Token> tokens_;
+  /** Texts in which nothing was found (1), and AnchorFlags of keys. */
+  SmallCache dull_, keys_;
 };
 
 }  // namespace tackroom::scan

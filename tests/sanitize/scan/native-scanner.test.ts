@@ -247,9 +247,9 @@ describe('the native scanner', () => {
   it('refuses tables that do not belong together', () => {
     const { tables } = STANDARD;
     const make = (wrong: object): unknown => new addon.ByteScanner({ ...tables, ...wrong }, null);
-    expect(() => make({ next: new Uint16Array(tables.next.length).fill(65_535) })).toThrow(/do not belong/);
-    expect(() => make({ outputs: new Int32Array(3) })).toThrow(/do not belong/);
-    expect(() => make({ columns: 0 })).toThrow(/do not belong/);
+    expect(() => make({ flags: new Uint8Array(3) })).toThrow(/do not belong/);
+    expect(() => make({ literalStart: tables.literalStart.map((at) => at + 1000) })).toThrow(/do not belong/);
+    expect(() => make({ literals: new Uint8Array(3) })).toThrow(/do not belong/);
     expect(() => make({ lengths: new Int32Array(3) })).toThrow(TypeError);
     expect(() => new addon.ByteScanner(tables, { ...known, starts: new Int32Array(2) })).toThrow(/do not belong/);
   });
