@@ -85,7 +85,7 @@ export function rescan(clean: Buffer, again: SanitizeEngine): { bytes: Buffer; w
     again.learn();
     bytes = again.splice(bytes, again.complete(bytes, left));
   }
-  const withheld = [...new Set(left.map(({ start }) => lineOf(bytes, start)))];
+  const withheld = linesOf(bytes, left);
   return { bytes: withhold(bytes, new Set(withheld)), withheld };
 }
 
@@ -106,23 +106,36 @@ export function sanitizeSession<T>(
   return { records: lines.map((line) => JSON.parse(line) as T), redactions, withheld };
 }
 
+function endOfLine(input: Uint8Array, from: number): number {
+  const at = input.indexOf(10, from);
+  return at < 0 ? input.length : at;
+}
+
 export function findingsOf(input: Uint8Array, ranges: readonly Range[], pseudonyms: Pseudonyms): Finding[] {
   let line = 0;
   let lineStart = 0;
+  // Looked up once a line: a line may be as long as the input.
+  let lineEnd = endOfLine(input, 0);
   return ranges.map(({ start, end, entity, certainty }) => {
-    for (let next = input.indexOf(10, lineStart); next >= 0 && next < start; next = input.indexOf(10, lineStart)) {
+    for (; lineEnd < start; lineEnd = endOfLine(input, lineStart)) {
       line++;
-      lineStart = next + 1;
+      lineStart = lineEnd + 1;
     }
     const { family, placeholder } = pseudonyms.entity(entity);
     return { line, start: start - lineStart, end: end - lineStart, family, certainty, placeholder };
   });
 }
 
-function lineOf(bytes: Uint8Array, at: number): number {
+/** Numbers of the lines that hold a range. */
+function linesOf(bytes: Uint8Array, ranges: readonly Range[]): number[] {
+  const lines = new Set<number>();
   let line = 0;
-  for (let next = bytes.indexOf(10); next >= 0 && next < at; next = bytes.indexOf(10, next + 1)) line++;
-  return line;
+  let lineEnd = endOfLine(bytes, 0);
+  for (const { start } of ranges) {
+    for (; lineEnd < start; lineEnd = endOfLine(bytes, lineEnd + 1)) line++;
+    lines.add(line);
+  }
+  return [...lines];
 }
 
 function withhold(bytes: Buffer, lines: ReadonlySet<number>): Buffer {
