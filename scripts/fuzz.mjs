@@ -2,10 +2,10 @@
  * Damaged files against the readers: weight files and session lines against the native ones, under the address and
  * undefined-behaviour sanitizers, then tokenizers, GGUF metadata and chat templates, and session files against those in TypeScript.
  *
- * usage: npm run fuzz [-- --count 100000 --seed N --kind folder|gguf|peft|lora|tokenizer|import|gateway|guard|scan]
+ * usage: npm run fuzz [-- --count 100000 --seed N --kind folder|gguf|peft|lora|tokenizer|import|gateway|guard|scan|sanitize]
  * 100,000 inputs of each kind unless told otherwise; `tokenizer` stands for five kinds of tokenizer.json, two of GGUF
  * metadata and one of chat templates, `import` for session files of seven kinds, `gateway` for
- * requests and streamed answers of the three APIs, `scan` for lines against the sanitizer's scanner and its two bodies against
+ * requests and streamed answers of the three APIs, `sanitize` for records through the whole sanitizer, `scan` for lines against the sanitizer's scanner and its two bodies against
  * each other. A failure prints the number of its input, which
  * --first N --count 1 --save DIR writes to files (`scan`: to one). Exit status 1 on a failure.
  */
@@ -55,6 +55,7 @@ const inTypeScript = {
   gateway: 'tests/proxy/fuzz.test.ts',
   guard: 'tests/guard/fuzz.test.ts',
   scan: 'tests/sanitize/scan/native-scanner.test.ts',
+  sanitize: 'tests/sanitize/fuzz.test.ts',
 };
 let programs = ['fuzz_readers', 'fuzz_scan'];
 if (kind === 'scan') programs = ['fuzz_scan'];

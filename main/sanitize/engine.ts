@@ -80,6 +80,12 @@ export class SanitizeEngine {
     return this.#ranges(spans);
   }
 
+  /** Gives the memory of the second pass back. */
+  close(): void {
+    this.#known?.scanner.close();
+    this.#known = null;
+  }
+
   /** Ends the first pass: stand-ins are numbered, and their values known to `replace`. */
   learn(): void {
     this.pseudonyms.number();
@@ -92,6 +98,7 @@ export class SanitizeEngine {
       values.push({ bytes: Buffer.from(value, 'latin1'), bounded });
       entities.push(entity);
     });
+    this.#known?.scanner.close();
     this.#known =
       values.length === 0
         ? null

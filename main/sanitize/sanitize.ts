@@ -52,8 +52,11 @@ export function sanitizeBytes(
   refuseDenied(pseudonyms);
   engine.learn();
   const ranges = engine.complete(input, found);
+  engine.close();
   const findings = findingsOf(input, ranges, pseudonyms);
-  const { bytes, withheld } = rescan(engine.splice(input, ranges), new SanitizeEngine(pseudonyms, registry));
+  const again = new SanitizeEngine(pseudonyms, registry);
+  const { bytes, withheld } = rescan(engine.splice(input, ranges), again);
+  again.close();
   return { bytes, redactions: summaries(pseudonyms), findings, withheld };
 }
 

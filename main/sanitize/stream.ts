@@ -71,6 +71,8 @@ export class SanitizeStream {
 
   close(): void {
     this.#spool.close();
+    this.#engine.close();
+    this.#second.close();
   }
 
   #learn(piece: Piece): void {

@@ -120,4 +120,6 @@ export interface ByteScanner {
    * valid until it returns.
    */
   scan(input: Uint8Array, from: number, to: number, sink: (result: ScanResult) => void): void;
+  /** Gives its memory back; it is of no use afterwards. */
+  close(): void;
 }

@@ -84,6 +84,11 @@ export class TypeScriptScanner implements ByteScanner {
     this.#flush(0);
   }
 
+  close(): void {
+    this.#reset();
+    this.#input = new Uint8Array(0);
+  }
+
   #flush(unless: number): void {
     if (this.#arena.length < unless && this.#candidates.length < unless >> 4) return;
     if (this.#leaves.length > 0)

@@ -65,7 +65,7 @@ class Output {
 
 class ByteScanner : public Napi::ObjectWrap<ByteScanner> {
  public:
-  static Napi::Function define(Napi::Env env) { return DefineClass(env, "ByteScanner", {InstanceMethod("scan", &ByteScanner::scan)}); }
+  static Napi::Function define(Napi::Env env) { return DefineClass(env, "ByteScanner", {InstanceMethod("scan", &ByteScanner::scan), InstanceMethod("close", &ByteScanner::close)}); }
 
   explicit ByteScanner(const Napi::CallbackInfo& info) : ObjectWrap(info) {
     const Napi::Env env = info.Env();
@@ -88,9 +88,16 @@ class ByteScanner : public Napi::ObjectWrap<ByteScanner> {
     bool& flag;
   };
 
+  /** Gives the memory back at once: sessions are many, and the collector does not see what a scanner holds. */
+  void close(const Napi::CallbackInfo& info) {
+    if (scanning_) throw Napi::Error::New(info.Env(), "A scanner cannot be closed inside its own sink.");
+    scanner_.reset();
+  }
+
   Napi::Value scan(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     if (scanning_) throw Napi::Error::New(env, "A scanner cannot be used inside its own sink.");
+    if (!scanner_) throw Napi::Error::New(env, "The scanner is closed.");
     if (!info[0].IsTypedArray() || info[0].As<Napi::TypedArray>().TypedArrayType() != napi_uint8_array || !info[3].IsFunction())
       throw Napi::TypeError::New(env, "A scan takes bytes and a function.");
     const auto input = info[0].As<Napi::Uint8Array>();

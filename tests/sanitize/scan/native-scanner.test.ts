@@ -217,6 +217,16 @@ it.each(['native', 'typescript'])('the %s scanner can be used again after its si
 });
 
 describe('the native scanner', () => {
+  it('is of no use once it is closed, which it says', () => {
+    const scanner = new addon.ByteScanner(STANDARD.tables, known);
+    const text = Buffer.from('mkessler');
+    expect(told(scanner, text, 0, text.length)).toHaveLength(1);
+    expect(() => scanner.scan(text, 0, text.length, () => scanner.close())).toThrow(/inside its own sink/);
+    scanner.close();
+    scanner.close();
+    expect(() => told(scanner, text, 0, text.length)).toThrow(/closed/);
+  });
+
   it('cannot be used inside its own sink', () => {
     const scanner = native.first;
     const before = told(scanner, text, 0, text.length);
