@@ -91,10 +91,10 @@ example(
     .description('text or session records in, the same lines without secrets and personal data out')
     .option('--each-line', 'each line is a session of its own')
     .option('--report <file>', 'what was replaced, JSONL')
-    .option('--rules <file>', 'own entities and patterns')
-    .option('--canary', 'plant fakes and print the score')
+    .option('--rules <file>', 'own entities, and what keeps a session in (JSON or YAML)')
+    .option('--canary', 'plant fakes in a copy of the beginning and print how many went')
     .option('--check', 'exit 3 when something is found')
-    .option('--restore', 'put the originals back through the local vault'),
+    .option('--restore', 'later: put the originals back through the local vault'),
   'tackroom sanitize session.jsonl --report found.jsonl > clean.jsonl',
 ).action(
   run(async () => {
