@@ -27,7 +27,7 @@ const REQUEST_TIMEOUT_MS = 120_000;
 const KEEP_ALIVE_MS = 75_000;
 
 /** A conversation that has gone out is read after the first byte of its answer, which then does not share the processor, or after this. */
-const READ_AFTER_MS = 20;
+const READ_AFTER_MS = 50;
 
 async function answerBegins(response: Promise<unknown>): Promise<void> {
   await Promise.race([response.catch(() => undefined), sleep(READ_AFTER_MS, undefined, { ref: false })]);

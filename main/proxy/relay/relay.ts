@@ -159,8 +159,8 @@ export class StreamRelay extends Relay {
 
   #open(): void {
     if (this.response.headersSent || this.response.destroyed) return;
+    // They leave with what is written next, in one packet.
     this.response.writeHead(200, { ...this.headers, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' });
-    this.response.flushHeaders();
   }
 }
 
