@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { TackroomError } from '../../contract/errors.js';
 import { buildRepairTask } from '../envs/build-repair.js';
 import { findWork } from '../envs/find.js';
-import { recordedTrace } from '../envs/recorded-session.js';
+import { cleanTrace } from '../envs/session-source.js';
 import { recordFound, recordTask } from '../envs/task-records.js';
 import { checkTask, type MatrixResult } from '../envs/trial-matrix.js';
 import { Recorder } from '../record/recorder.js';
-import { sanitizeSession } from '../sanitize/sanitize.js';
 import type { DemoContext } from './context.js';
 import { buildDataTasks } from './data-tasks.js';
 import type { SessionsResult } from './stage-sessions.js';
@@ -58,8 +57,7 @@ async function repairTasks(context: DemoContext): Promise<TasksResult> {
       'Start over with `tackroom demo --fresh`.',
     );
   // Tasks are built from the cleaned copy: what was planted must not travel into a task folder.
-  const { records } = sanitizeSession(transcript.steps);
-  const { works, drops } = findWork([recordedTrace({ ...transcript, steps: records }, '/work')]);
+  const { works, drops } = findWork([cleanTrace(transcript, '/work')]);
   const repairs = works.filter((work) => work.candidate.kind === 'repair');
   const candidates = recordFound(store, repairSessionId, repairs, drops);
   const result: TasksResult = { built: 0, kept: 0, dropped: {} };

@@ -39,7 +39,7 @@ export async function envsFindCommand(
     );
   const result =
     session === undefined
-      ? findWork(paths.map(traceFromFile))
+      ? findWork(paths.map((path) => traceFromFile(path, { clean: false })))
       : withStore(options, (store) => {
           const found = findWork([traceFromStore(store, session)], { secrets: false });
           recordFound(store, session, found.works, found.drops);
@@ -121,7 +121,8 @@ export async function envsCheckCommand(
 }
 
 function worksOf(source: string, options: Shared): { works: Work[]; sessionId: string | null } {
-  if (existsSync(source)) return { works: findWork([traceFromFile(source)]).works, sessionId: null };
+  if (existsSync(source))
+    return { works: findWork([traceFromFile(source, { clean: true })], { secrets: false }).works, sessionId: null };
   return withStore(options, (store) => {
     const candidate = store.candidate.get(source);
     const sessionId = candidate?.sessionId ?? (store.session.get(source) ? source : null);
