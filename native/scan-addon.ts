@@ -15,6 +15,21 @@ export interface ScanAddon {
     tables: Tables,
     known: KnownTables | null,
   ) => ByteScanner;
+  /**
+   * Fills `out` with `input[from..to)` in which stand-ins replace ranges: four numbers each (start, end, entity, certainty), in order. The
+   * stand-in of an entity lies in `standIns` between its number in `starts` and the next. Errors: RangeError where they do not fit.
+   */
+  splice(
+    input: Uint8Array,
+    from: number,
+    to: number,
+    ranges: Int32Array,
+    standIns: Uint8Array,
+    starts: Int32Array,
+    out: Uint8Array,
+  ): void;
+  /** Where `wanted` first stands in whole within `bytes[from..to)`; -1: nowhere. */
+  indexOf(bytes: Uint8Array, from: number, to: number, wanted: Uint8Array): number;
 }
 
 /** Null where the addon was not built. Errors: it does not load. */

@@ -8,24 +8,19 @@ import { isSharedUser } from './detect/people.js';
 import { type Registry, STANDARD } from './detect/registry.js';
 import type { TextView } from './detect/text-view.js';
 import { CONTINUED, Pseudonyms } from './pseudonyms.js';
-import { createScanner } from './scan/create-scanner.js';
+import { Ranges } from './ranges.js';
+import { createScanner, scanAddon } from './scan/create-scanner.js';
 import { type KnownValue, knownTables, PIECE } from './scan/known-values.js';
-import { type ByteScanner, FIRST_LITERAL, Leaf, type ScanResult } from './scan/layout.js';
+import { type ByteScanner, FIRST_LITERAL, Leaf, type ScanResult, SEEN } from './scan/layout.js';
 import { Leaves } from './scan/leaves.js';
+import { SeenStrings } from './seen-strings.js';
 import { PRIORITY, resolveSpans, type Span } from './span.js';
-
-/** Where something is replaced, in bytes of the input. */
-export interface Range {
-  start: number;
-  end: number;
-  /** Number in `Pseudonyms`. */
-  entity: number;
-  certainty: Span['certainty'];
-}
 
 /** Texts up to this length are remembered, and how many. */
 const MEMO_LENGTH = 256;
 const MEMO_TEXTS = 20_000;
+/** Sessions that are longer than this are likely to say the same again; strings are remembered from there on. */
+const REMEMBER_AFTER = 1 << 20;
 
 /** Shortest value of a family that is looked for outside the place it was found in. */
 const MIN_LENGTH: Record<string, number> = { user: 4, person: 5, host: 5, password: 6 };
@@ -47,7 +42,7 @@ const PERSONAL = new Set([
   'windows-sid',
 ]);
 
-/** Scanners hold no state between two scans, and their tables are large. */
+/** Scanners that number no strings hold no state between two scans, and their tables are large. */
 const scanners = new WeakMap<Registry, ByteScanner>();
 function scannerOf(registry: Registry): ByteScanner {
   let scanner = scanners.get(registry);
@@ -58,32 +53,107 @@ function scannerOf(registry: Registry): ByteScanner {
   return scanner;
 }
 
+/** A scanner of the first or the second pass, with what it remembers of the strings of this session. */
+interface Pass {
+  scanner: ByteScanner;
+  seen: SeenStrings | null;
+}
+
 export class SanitizeEngine {
   readonly pseudonyms: Pseudonyms;
   readonly #registry: Registry;
-  readonly #scanner: ByteScanner;
   readonly #memo = new Map<string, readonly Span[]>();
-  #known: { scanner: ByteScanner; entities: Int32Array } | null = null;
+  #bytes = 0;
+  /** Of its own where it remembers. */
+  #first: Pass | null = null;
+  #second: (Pass & { entities: Int32Array }) | null = null;
+  /** Whether what was found last depends on the text around its string. */
+  #depends = false;
 
   constructor(pseudonyms = new Pseudonyms(), registry = STANDARD) {
     this.pseudonyms = pseudonyms;
     this.#registry = registry;
-    this.#scanner = scannerOf(registry);
   }
 
   /** First pass over whole lines. */
-  detect(input: Uint8Array, from = 0, to = input.length): Range[] {
-    const spans: Span[] = [];
-    const leaves = new Leaves(input);
-    this.#scanner.scan(input, from, to, (result) => this.#detectIn(leaves, result, spans));
-    for (const joined of joinDeltas(input, from, to)) this.#detectJoined(joined, spans);
-    return this.#ranges(spans);
+  detect(input: Uint8Array, from = 0, to = input.length): Ranges {
+    const joined = joinDeltas(input, from, to);
+    return joined.length > 0 ? this.#detectWithJoined(input, from, to, joined) : this.#detectStrings(input, from, to);
   }
 
-  /** Gives the memory of the second pass back. */
+  /** Pieces of a text may overlap what was found in the strings that they are: all is looked at together. */
+  #detectWithJoined(input: Uint8Array, from: number, to: number, joined: readonly JoinedText[]): Ranges {
+    const spans: Span[] = [];
+    const leaves = new Leaves(input);
+    scannerOf(this.#registry).scan(input, from, to, (result) => this.#detectIn(leaves, result, spans));
+    for (const one of joined) this.#detectJoined(one, spans);
+    const out = new Ranges();
+    this.#settle(spans, out);
+    return out;
+  }
+
+  #detectStrings(input: Uint8Array, from: number, to: number): Ranges {
+    const out = new Ranges();
+    const leaves = new Leaves(input);
+    const spans: Span[] = [];
+    const { scanner, seen } = this.#firstPass(to - from);
+    const look = (leaf: number, end: number): void => this.#detectLeaves(leaves, leaf, end, spans);
+    const settle = (): void => this.#settle(spans, out);
+    scanner.scan(input, from, to, (result) => {
+      leaves.read(result);
+      this.#inOrder(leaves, result, seen, look, settle, out);
+    });
+    settle();
+    return out;
+  }
+
+  #firstPass(bytes: number): Pass {
+    if (this.#first) return this.#first;
+    this.#bytes += bytes;
+    const shared = scannerOf(this.#registry);
+    if (this.#bytes <= REMEMBER_AFTER || !shared.remember) return { scanner: shared, seen: null };
+    this.#first = remembering(createScanner(this.#registry.tables, null));
+    return this.#first;
+  }
+
+  /** Gives every leaf to `look`, and those of a string that is remembered only once; `settle` ends what was looked at. */
+  #inOrder(
+    leaves: Leaves,
+    { seen: events, seenCount = 0 }: ScanResult,
+    seen: SeenStrings | null,
+    look: (leaf: number, end: number) => void,
+    settle: () => void,
+    out: Ranges,
+  ): void {
+    let done = 0;
+    if (seen && events)
+      for (let i = 0; i < seenCount * SEEN; i += SEEN) {
+        const string = events[i]!;
+        const start = events[i + 1]!;
+        const first = events[i + 2]!;
+        if (first > done) look(done, first);
+        settle();
+        done = events[i + 3]!;
+        if (seen.isKnown(string)) {
+          seen.tell(string, start, out);
+          continue;
+        }
+        const before = out.length;
+        this.#depends = false;
+        look(first, done);
+        settle();
+        out.sort(before);
+        if (this.#depends) seen.everyTime(string);
+        else seen.keep(string, out, before, out.length, start);
+      }
+    if (leaves.count > done) look(done, leaves.count);
+  }
+
+  /** Gives the memory back. */
   close(): void {
-    this.#known?.scanner.close();
-    this.#known = null;
+    this.#first?.scanner.close();
+    this.#second?.scanner.close();
+    this.#first = this.#second = null;
   }
 
   /** Ends the first pass: stand-ins are numbered, and their values known to `replace`. */
@@ -98,62 +168,55 @@ export class SanitizeEngine {
       values.push({ bytes: Buffer.from(value, 'latin1'), bounded });
       entities.push(entity);
     });
-    this.#known?.scanner.close();
-    this.#known =
-      values.length === 0
-        ? null
-        : { scanner: createScanner(STANDARD.tables, knownTables(values)), entities: Int32Array.from(entities) };
+    this.#second?.scanner.close();
+    this.#second = null;
+    if (values.length === 0) return;
+    const scanner = createScanner(STANDARD.tables, knownTables(values));
+    const pass = this.#bytes > REMEMBER_AFTER ? remembering(scanner) : { scanner, seen: null };
+    this.#second = { ...pass, entities: Int32Array.from(entities) };
   }
 
   /** Second pass over the same lines: what the first found there, and known values. */
-  complete(input: Uint8Array, found: readonly Range[], from = 0, to = input.length): Range[] {
-    if (!this.#known) return [...found];
-    const { scanner, entities } = this.#known;
+  complete(input: Uint8Array, found: Ranges, from = 0, to = input.length): Ranges {
+    if (!this.#second) return found;
+    const { scanner, seen } = this.#second;
     const leaves = new Leaves(input);
-    const spans: Span[] = [];
+    const known = new Ranges();
+    const encoded: Span[] = [];
+    const look = (leaf: number, end: number): void => this.#knownIn(leaves, leaf, end, known, encoded);
     scanner.scan(input, from, to, (result) => {
       leaves.read(result);
-      for (let leaf = 0; leaf < leaves.count; leaf++) {
-        const count = leaves.field(leaf, Leaf.candidates);
-        for (let i = 0; i < count; i++) {
-          const { family, value } = this.pseudonyms.entity(entities[leaves.anchor(leaf, i) - FIRST_LITERAL]!);
-          const start = leaves.position(leaf, i);
-          const certainty = PERSONAL.has(family) ? 'personal' : 'keyValue';
-          this.#place(leaves, leaf, { start, end: start + value.length, family, certainty, value }, spans);
-        }
-      }
+      this.#inOrder(leaves, result, seen, look, () => undefined, known);
     });
-    spans.sort((a, b) => a.start - b.start);
-    let at = 0;
-    const more = spans.filter(({ start, end }) => {
-      while (at < found.length && found[at]!.end <= start) at++;
-      return at >= found.length || found[at]!.start > start || found[at]!.end < end;
-    });
-    if (more.length === 0) return [...found];
-    for (const { start, end, entity, certainty } of found) {
-      const { family, value } = this.pseudonyms.entity(entity);
-      more.push({ start, end, certainty, family, value });
-    }
-    const ranges = this.#ranges(more);
+    known.sort();
+    const more = uncovered(known, found);
+    this.#settle(uncoveredSpans(resolveSpans(encoded), found), more);
     this.pseudonyms.number();
-    return ranges;
+    return more.length === 0 ? found : united(found, more.sort());
   }
 
   /** `input[from..to)` with the ranges replaced. */
-  splice(input: Uint8Array, ranges: readonly Range[], from = 0, to = input.length): Buffer {
+  splice(input: Uint8Array, ranges: Ranges, from = 0, to = input.length): Buffer {
     let length = to - from;
-    for (const { start, end, entity } of ranges)
-      length += this.pseudonyms.entity(entity).placeholder.length - (end - start);
+    for (let i = 0; i < ranges.length; i++) {
+      const found = this.pseudonyms.entity(ranges.entity(i));
+      found.occurrences++;
+      length += found.placeholder.length - (ranges.end(i) - ranges.start(i));
+    }
     const out = Buffer.allocUnsafeSlow(length);
+    const addon = scanAddon();
+    if (addon) {
+      const { bytes, starts } = this.pseudonyms.standIns();
+      addon.splice(input, from, to, ranges.numbers(), bytes, starts, out);
+      return out;
+    }
     const source = Buffer.from(input.buffer, input.byteOffset, input.byteLength);
     let at = from;
     let written = 0;
-    for (const { start, end, entity } of ranges) {
-      written += source.copy(out, written, at, start);
-      const found = this.pseudonyms.entity(entity);
-      found.occurrences++;
-      written += out.write(found.placeholder, written, 'latin1');
-      at = end;
+    for (let i = 0; i < ranges.length; i++) {
+      written += source.copy(out, written, at, ranges.start(i));
+      written += out.write(this.pseudonyms.entity(ranges.entity(i)).placeholder, written, 'latin1');
+      at = ranges.end(i);
     }
     source.copy(out, written, at, to);
     return out;
@@ -161,10 +224,37 @@ export class SanitizeEngine {
 
   #detectIn(leaves: Leaves, result: ScanResult, spans: Span[]): void {
     leaves.read(result);
-    for (let leaf = 0; leaf < leaves.count; leaf++) {
+    this.#detectLeaves(leaves, 0, leaves.count, spans);
+  }
+
+  #detectLeaves(leaves: Leaves, first: number, end: number, spans: Span[]): void {
+    for (let leaf = first; leaf < end; leaf++) {
       const count = leaves.field(leaf, Leaf.candidates);
       if (count === 0) continue;
       for (const span of this.#spansOf(leaves, leaf, count)) this.#place(leaves, leaf, span, spans);
+    }
+  }
+
+  #knownIn(leaves: Leaves, first: number, last: number, out: Ranges, encoded: Span[]): void {
+    const { entities } = this.#second!;
+    for (let leaf = first; leaf < last; leaf++) {
+      const count = leaves.field(leaf, Leaf.candidates);
+      for (let i = 0; i < count; i++) {
+        const entity = entities[leaves.anchor(leaf, i) - FIRST_LITERAL]!;
+        const { family, value } = this.pseudonyms.entity(entity);
+        const at = leaves.position(leaf, i);
+        if (at < leaves.field(leaf, Leaf.ownFrom) || at >= leaves.field(leaf, Leaf.ownTo)) continue;
+        const start = leaves.start(leaf, at);
+        const end = leaves.end(leaf, at + value.length);
+        const run = leaves.run(leaf);
+        const certainty = PERSONAL.has(family) ? 'personal' : 'keyValue';
+        if (run < 0) out.push(start, end, entity, PRIORITY[certainty]);
+        else {
+          // It gets a stand-in of its own, once it is known that it is not replaced already.
+          this.#depends = true;
+          encoded.push({ start, end, family: 'encoded-secret', certainty: 'keyValue', value: leaves.runText(run) });
+        }
+      }
     }
   }
 
@@ -184,6 +274,7 @@ export class SanitizeEngine {
       spans: [],
       around: () => {
         alone = false;
+        if (leaves.field(leaf, Leaf.parent) < 0) this.#depends = true;
         return leaves.around(leaf, 160);
       },
       reserve: (group, number) => this.pseudonyms.reserve(group, number),
@@ -205,7 +296,7 @@ export class SanitizeEngine {
   #detectJoined({ text, parts }: JoinedText, spans: Span[]): void {
     const found: Span[] = [];
     const leaves = new Leaves(text);
-    this.#scanner.scan(text, 0, text.length, (result) => this.#detectIn(leaves, result, found));
+    scannerOf(this.#registry).scan(text, 0, text.length, (result) => this.#detectIn(leaves, result, found));
     for (const span of resolveSpans(found)) {
       const pieces = parts(span.start, span.end);
       if (pieces.length < 2) continue;
@@ -218,20 +309,69 @@ export class SanitizeEngine {
   /** A span of a leaf as one of the input; inside an encoded run the whole run. */
   #place(leaves: Leaves, leaf: number, span: Span, spans: Span[]): void {
     if (span.start < leaves.field(leaf, Leaf.ownFrom) || span.start >= leaves.field(leaf, Leaf.ownTo)) return;
+    if (this.#registry.keep?.has(span.value)) return;
     const start = leaves.start(leaf, span.start);
     const end = leaves.end(leaf, span.end);
     const run = leaves.run(leaf);
     if (run < 0) spans.push({ ...span, start, end });
-    else spans.push({ start, end, family: 'encoded-secret', certainty: 'keyValue', value: leaves.runText(run) });
+    else {
+      const value = leaves.runText(run);
+      if (!this.#registry.keep?.has(value))
+        spans.push({ start, end, family: 'encoded-secret', certainty: 'keyValue', value });
+    }
   }
 
-  #ranges(spans: Span[]): Range[] {
-    return resolveSpans(spans).map(({ start, end, family, certainty, value }) => ({
-      start,
-      end,
-      certainty,
-      entity: this.pseudonyms.of(family, value),
-    }));
+  /** Takes the spans over as ranges. */
+  #settle(spans: Span[], out: Ranges): void {
+    if (spans.length === 0) return;
+    for (const { start, end, family, certainty, value } of resolveSpans(spans))
+      out.push(start, end, this.pseudonyms.of(family, value), PRIORITY[certainty]);
+    spans.length = 0;
   }
 }
+
+function remembering(scanner: ByteScanner): Pass {
+  const seen = new SeenStrings();
+  return { scanner, seen: seen.attach(scanner) ? seen : null };
+}
+
+/** Those that do not lie within one of `found`; both in order. */
+function uncovered(ranges: Ranges, found: Ranges): Ranges {
+  const out = new Ranges();
+  let at = 0;
+  for (let i = 0; i < ranges.length; i++) {
+    const start = ranges.start(i);
+    while (at < found.length && found.end(at) <= start) at++;
+    if (at >= found.length || found.start(at) > start || found.end(at) < ranges.end(i))
+      out.push(start, ranges.end(i), ranges.entity(i), ranges.rank(i));
+  }
+  return out;
+}
+
+function uncoveredSpans(spans: readonly Span[], found: Ranges): Span[] {
+  let at = 0;
+  return spans.filter(({ start, end }) => {
+    while (at < found.length && found.end(at) <= start) at++;
+    return at >= found.length || found.start(at) > start || found.end(at) < end;
+  });
+}
+
+/** Both in one; where they overlap the better counts. */
+function united(found: Ranges, more: Ranges): Ranges {
+  const out = new Ranges();
+  let at = 0;
+  for (let i = 0; i < more.length; i++) {
+    const start = more.start(i);
+    for (
+      ;
+      at < found.length && (found.start(at) < start || (found.start(at) === start && found.end(at) >= more.end(i)));
+      at++
+    )
+      out.merge(found.start(at), found.end(at), found.entity(at), found.rank(at));
+    out.merge(start, more.end(i), more.entity(i), more.rank(i));
+  }
+  for (; at < found.length; at++) out.merge(found.start(at), found.end(at), found.entity(at), found.rank(at));
+  return out;
+}
+
 export { PRIORITY };

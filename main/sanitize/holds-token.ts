@@ -2,7 +2,8 @@
 import { SanitizeEngine } from './engine.js';
 
 export function holdsToken(text: string): boolean {
-  return new SanitizeEngine()
-    .detect(Buffer.from(text))
-    .some(({ certainty }) => certainty === 'shape' || certainty === 'checksum');
+  const found = new SanitizeEngine().detect(Buffer.from(text));
+  for (let i = 0; i < found.length; i++)
+    if (found.certainty(i) === 'shape' || found.certainty(i) === 'checksum') return true;
+  return false;
 }

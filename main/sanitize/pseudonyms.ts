@@ -21,6 +21,7 @@ export class Pseudonyms {
   readonly #last = new Map<string, number>();
   readonly #taken = new Map<string, Set<number>>();
   #numbered = 0;
+  #standIns = { bytes: Buffer.alloc(4096), starts: new Int32Array(256), count: 0 };
 
   /** `number` of `group` stands in the input already and is not given out. */
   reserve(group: string, number: number): void {
@@ -61,6 +62,27 @@ export class Pseudonyms {
 
   entities(): readonly Entity[] {
     return this.#entities;
+  }
+
+  /** One after the other, and where each begins: those that have a number. */
+  standIns(): { bytes: Uint8Array; starts: Int32Array } {
+    const table = this.#standIns;
+    for (; table.count < this.#numbered; table.count++) {
+      const { placeholder } = this.#entities[table.count]!;
+      const start = table.starts[table.count]!;
+      if (start + placeholder.length > table.bytes.length) {
+        const larger = Buffer.alloc((start + placeholder.length) * 2);
+        table.bytes.copy(larger);
+        table.bytes = larger;
+      }
+      if (table.count + 1 === table.starts.length) {
+        const more = new Int32Array(table.starts.length * 2);
+        more.set(table.starts);
+        table.starts = more;
+      }
+      table.starts[table.count + 1] = start + table.bytes.write(placeholder, start, 'latin1');
+    }
+    return { bytes: table.bytes, starts: table.starts.subarray(0, table.count + 1) };
   }
 
   #make({ family, value }: Entity): string {

@@ -5,9 +5,11 @@
  */
 import { TackroomError } from '../../contract/errors.js';
 import { type Registry, STANDARD } from './detect/registry.js';
-import { type Range, SanitizeEngine } from './engine.js';
+import { SanitizeEngine } from './engine.js';
 import { Pseudonyms } from './pseudonyms.js';
+import { Ranges } from './ranges.js';
 import { DENIED } from './rules.js';
+import { SecondScan } from './second/second-scan.js';
 
 export interface RedactionSummary {
   family: string;
@@ -55,8 +57,9 @@ export function sanitizeBytes(
   engine.close();
   const findings = findingsOf(input, ranges, pseudonyms);
   const again = new SanitizeEngine(pseudonyms, registry);
-  const { bytes, withheld } = rescan(engine.splice(input, ranges), again);
+  const cleaned = rescan(engine.splice(input, ranges), again);
   again.close();
+  const { bytes, withheld } = passSecondScan(cleaned, new SecondScan(pseudonyms));
   return { bytes, redactions: summaries(pseudonyms), findings, withheld };
 }
 
@@ -80,7 +83,7 @@ export const summaries = (pseudonyms: Pseudonyms): RedactionSummary[] =>
 /** Scans cleaned lines again. What is still found is replaced once more; a line where that does not help is withheld. */
 export function rescan(clean: Buffer, again: SanitizeEngine): { bytes: Buffer; withheld: number[] } {
   let bytes = clean;
-  let left: Range[] = [];
+  let left = new Ranges();
   for (let round = 1; round < ROUNDS; round++) {
     left = again.detect(bytes);
     if (left.length === 0) return { bytes, withheld: [] };
@@ -90,6 +93,19 @@ export function rescan(clean: Buffer, again: SanitizeEngine): { bytes: Buffer; w
   }
   const withheld = linesOf(bytes, left);
   return { bytes: withhold(bytes, new Set(withheld)), withheld };
+}
+
+/** The look by other code at cleaned lines: those in which it finds something are withheld too. */
+export function passSecondScan(
+  { bytes, withheld }: { bytes: Buffer; withheld: number[] },
+  second: SecondScan,
+): { bytes: Buffer; withheld: number[] } {
+  const more = second.lines(bytes);
+  if (more.length === 0) return { bytes, withheld };
+  return {
+    bytes: withhold(bytes, new Set(more)),
+    withheld: [...new Set([...withheld, ...more])].sort((a, b) => a - b),
+  };
 }
 
 /** One text; the stand-ins are those of `context`. Null: the second scan still found something, so it must not be shown. */
@@ -114,27 +130,32 @@ function endOfLine(input: Uint8Array, from: number): number {
   return at < 0 ? input.length : at;
 }
 
-export function findingsOf(input: Uint8Array, ranges: readonly Range[], pseudonyms: Pseudonyms): Finding[] {
+export function findingsOf(input: Uint8Array, ranges: Ranges, pseudonyms: Pseudonyms): Finding[] {
   let line = 0;
   let lineStart = 0;
   // Looked up once a line: a line may be as long as the input.
   let lineEnd = endOfLine(input, 0);
-  return ranges.map(({ start, end, entity, certainty }) => {
+  const findings: Finding[] = [];
+  for (let i = 0; i < ranges.length; i++) {
+    const start = ranges.start(i);
     for (; lineEnd < start; lineEnd = endOfLine(input, lineStart)) {
       line++;
       lineStart = lineEnd + 1;
     }
-    const { family, placeholder } = pseudonyms.entity(entity);
-    return { line, start: start - lineStart, end: end - lineStart, family, certainty, placeholder };
-  });
+    const { family, placeholder } = pseudonyms.entity(ranges.entity(i));
+    const certainty = ranges.certainty(i);
+    findings.push({ line, start: start - lineStart, end: ranges.end(i) - lineStart, family, certainty, placeholder });
+  }
+  return findings;
 }
 
 /** Numbers of the lines that hold a range. */
-function linesOf(bytes: Uint8Array, ranges: readonly Range[]): number[] {
+function linesOf(bytes: Uint8Array, ranges: Ranges): number[] {
   const lines = new Set<number>();
   let line = 0;
   let lineEnd = endOfLine(bytes, 0);
-  for (const { start } of ranges) {
+  for (let i = 0; i < ranges.length; i++) {
+    const start = ranges.start(i);
     for (; lineEnd < start; lineEnd = endOfLine(bytes, lineEnd + 1)) line++;
     lines.add(line);
   }

@@ -1,14 +1,24 @@
 /** A session that comes as a stream: it is learnt while it comes, put aside, and written without its secrets once all of it is known. */
 import type { Registry } from './detect/registry.js';
-import { type Range, SanitizeEngine } from './engine.js';
+import { SanitizeEngine } from './engine.js';
 import { type Piece, PieceCutter } from './pieces.js';
 import { Pseudonyms } from './pseudonyms.js';
-import { type Finding, findingsOf, type RedactionSummary, refuseDenied, rescan, summaries } from './sanitize.js';
+import type { Ranges } from './ranges.js';
+import {
+  type Finding,
+  findingsOf,
+  passSecondScan,
+  type RedactionSummary,
+  refuseDenied,
+  rescan,
+  summaries,
+} from './sanitize.js';
+import { SecondScan } from './second/second-scan.js';
 import { Spool } from './spool.js';
 
 interface Learnt {
   piece: Piece;
-  ranges: Range[];
+  ranges: Ranges;
 }
 
 export class SanitizeStream {
@@ -49,16 +59,18 @@ export class SanitizeStream {
     for (const piece of this.#cutter.end()) this.#learn(piece);
     refuseDenied(this.pseudonyms);
     this.#engine.learn();
+    const second = new SecondScan(this.pseudonyms);
     let line = 0;
     for (const { piece, ranges } of this.#learnt) {
       const bytes = this.#spool.read(piece.from, piece.to - piece.from);
       const from = piece.ownFrom - piece.from;
       const to = piece.ownTo - piece.from;
-      const complete = owned(this.#engine.complete(bytes, ranges), from, to);
+      const complete = this.#engine.complete(bytes, ranges).within(from, to);
       const own = bytes.subarray(from, to);
-      for (const finding of findingsOf(own, shifted(complete, -from), this.pseudonyms))
+      for (const finding of findingsOf(own, complete.within(from, to, -from), this.pseudonyms))
         found({ ...finding, line: line + finding.line });
-      const clean = rescan(this.#engine.splice(bytes, complete, from, to), this.#second);
+      const cleaned = rescan(this.#engine.splice(bytes, complete, from, to), this.#second);
+      const clean = passSecondScan(cleaned, second);
       for (const number of clean.withheld) withheld(line + number);
       for (let at = own.indexOf(10); at >= 0; at = own.indexOf(10, at + 1)) line++;
       yield clean.bytes;
@@ -78,13 +90,6 @@ export class SanitizeStream {
   #learn(piece: Piece): void {
     const bytes = this.#spool.read(piece.from, piece.to - piece.from);
     const ranges = this.#engine.detect(bytes);
-    this.#learnt.push({ piece, ranges: owned(ranges, piece.ownFrom - piece.from, piece.ownTo - piece.from) });
+    this.#learnt.push({ piece, ranges: ranges.within(piece.ownFrom - piece.from, piece.ownTo - piece.from).compact() });
   }
 }
-
-const owned = (ranges: readonly Range[], from: number, to: number): Range[] =>
-  ranges
-    .filter(({ start }) => start >= from && start < to)
-    .map((range) => (range.end > to ? { ...range, end: to } : range));
-const shifted = (ranges: readonly Range[], by: number): Range[] =>
-  ranges.map((range) => ({ ...range, start: range.start + by, end: range.end + by }));

@@ -7,10 +7,11 @@ import { TypeScriptScanner } from './scanner.js';
 /** Undefined until the first scanner is wanted. */
 let addon: ScanAddon | null | undefined;
 
-/** Errors: the native one was asked for, and its addon is absent or does not load. */
-export function createScanner(tables: Tables, known: KnownTables | null): ByteScanner {
+/** Null: what it does is to be done in TypeScript. Errors: the native one was asked for, and its addon is absent or does not load. */
+export function scanAddon(): ScanAddon | null {
   const wanted = process.env.TACKROOM_SCANNER;
-  if (wanted !== 'typescript' && addon === undefined) {
+  if (wanted === 'typescript') return null;
+  if (addon === undefined) {
     try {
       addon = loadScanAddon();
     } catch (error) {
@@ -18,7 +19,14 @@ export function createScanner(tables: Tables, known: KnownTables | null): ByteSc
       addon = null;
     }
   }
-  if (wanted !== 'typescript' && addon) return new addon.ByteScanner(tables, known);
-  if (wanted === 'native') throw new Error('The native scanner is not built. Run: npm run setup');
-  return new TypeScriptScanner(tables, known ? new KnownValues(known) : null);
+  if (wanted === 'native' && !addon) throw new Error('The native scanner is not built. Run: npm run setup');
+  return addon;
+}
+
+/** Errors: as `scanAddon`. */
+export function createScanner(tables: Tables, known: KnownTables | null): ByteScanner {
+  const native = scanAddon();
+  return native
+    ? new native.ByteScanner(tables, known)
+    : new TypeScriptScanner(tables, known ? new KnownValues(known) : null);
 }

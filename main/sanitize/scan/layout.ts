@@ -42,6 +42,18 @@ export const View = {
   encoded: 32,
 } as const;
 
+/** What is known of a string that has a number. */
+export const StringState = {
+  unknown: 0,
+  nothing: 1,
+  /** By whoever reads the leaves: they are not told again. */
+  known: 2,
+  /** It is read every time. */
+  everyTime: 3,
+} as const;
+/** Numbers for each string that was seen: its own, where it stands, its first leaf and the one after its last. */
+export const SEEN = 4;
+
 /** Breakpoint: from `position` on, parent position = parent + (p - position); what stood before it ended at `gap`. */
 export const BREAKPOINT = 3;
 /** Candidate: position in the leaf's text, anchor. */
@@ -112,6 +124,9 @@ export interface ScanResult {
   candidates: Int32Array;
   maps: Int32Array;
   arena: Uint8Array;
+  /** Strings of JSON lines that have leaves or are known, in order, where the scanner numbers them; leaves of others belong to none. */
+  seen?: Int32Array;
+  seenCount?: number;
 }
 
 export interface ByteScanner {
@@ -120,6 +135,11 @@ export interface ByteScanner {
    * valid until it returns.
    */
   scan(input: Uint8Array, from: number, to: number, sink: (result: ScanResult) => void): void;
+  /**
+   * The strings of JSON lines are numbered from now on, the same under the same key alike, below the length of `states`, which keeps what is
+   * known of each (StringState) and is changed too. Absent: this scanner numbers none.
+   */
+  remember?(states: Uint8Array | null): void;
   /** Gives its memory back; it is of no use afterwards. */
   close(): void;
 }

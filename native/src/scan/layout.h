@@ -22,6 +22,13 @@ struct Candidate {
   int32_t position, anchor;
 };
 
+/** A string of a line that stands at `start` and has leaves, or was seen before; its leaves are [first, end). */
+struct SeenString {
+  int32_t number, start, first, end;
+};
+/** What is known of a string: not yet anything; that nothing is there; the reader of leaves knows what; it must be read every time. */
+enum StringState : uint8_t { kUnknown = 0, kNothing = 1, kKnown = 2, kEveryTime = 3 };
+
 enum View : int32_t { kJson = 1, kClean = 2, kUnescaped = 4, kPercent = 8, kEntities = 16, kEncoded = 32 };
 
 enum Probe : int32_t {
@@ -50,5 +57,7 @@ constexpr size_t kArena = 4 << 20;
 constexpr size_t kEncodedMin = 20;
 constexpr size_t kEncodedMax = 1 << 20;
 constexpr size_t kKeyLimit = 256;
+/** Longer strings have no number. */
+constexpr size_t kSeenMost = 64 << 10;
 
 }  // namespace tackroom::scan

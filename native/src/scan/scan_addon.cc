@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "scanner.h"
+#include "splice.h"
 
 namespace tackroom::scan {
 namespace {
@@ -65,7 +67,7 @@ class Output {
 
 class ByteScanner : public Napi::ObjectWrap<ByteScanner> {
  public:
-  static Napi::Function define(Napi::Env env) { return DefineClass(env, "ByteScanner", {InstanceMethod("scan", &ByteScanner::scan), InstanceMethod("close", &ByteScanner::close)}); }
+  static Napi::Function define(Napi::Env env) { return DefineClass(env, "ByteScanner", {InstanceMethod("scan", &ByteScanner::scan), InstanceMethod("close", &ByteScanner::close), InstanceMethod("remember", &ByteScanner::remember)}); }
 
   explicit ByteScanner(const Napi::CallbackInfo& info) : ObjectWrap(info) {
     const Napi::Env env = info.Env();
@@ -94,6 +96,28 @@ class ByteScanner : public Napi::ObjectWrap<ByteScanner> {
     scanner_.reset();
   }
 
+  /** Takes the states of strings, or null. */
+  void remember(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    if (scanning_ || !scanner_) throw Napi::Error::New(env, "A scanner that is closed or scans cannot be told what to remember.");
+    const bool off = info[0].IsNull();
+    if (!off && (!info[0].IsTypedArray() || info[0].As<Napi::TypedArray>().TypedArrayType() != napi_uint8_array))
+      throw Napi::TypeError::New(env, "A scanner remembers in bytes.");
+    scanner_->remember(nullptr, 0);
+    states_.Reset();
+    states_length_ = 0;
+    if (!off) states_ = Napi::Persistent(info[0].As<Napi::Object>());
+  }
+
+  /** Asked for anew whenever other code ran: the memory may have been taken away. */
+  void point_to_states(Napi::Env env) {
+    if (states_.IsEmpty()) return;
+    auto states = states_.Value().As<Napi::Uint8Array>();
+    if (states_length_ == 0) states_length_ = states.ByteLength();
+    if (states.ByteLength() == 0 || states.ByteLength() != states_length_) throw Napi::Error::New(env, "The states of strings were taken away.");
+    scanner_->remember(states.Data(), states_length_);
+  }
+
   Napi::Value scan(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     if (scanning_) throw Napi::Error::New(env, "A scanner cannot be used inside its own sink.");
@@ -108,6 +132,7 @@ class ByteScanner : public Napi::ObjectWrap<ByteScanner> {
       throw Napi::RangeError::New(env, "The part to scan does not lie within the bytes, or they are too many.");
     const auto sink = info[3].As<Napi::Function>();
     const Busy busy(scanning_);
+    point_to_states(env);
     try {
       scanner_->scan(data, size, static_cast<size_t>(from), static_cast<size_t>(to), [&](const ScanResult& result) {
         const Napi::HandleScope scope(env);
@@ -115,6 +140,7 @@ class ByteScanner : public Napi::ObjectWrap<ByteScanner> {
         // The sink is any code: it may have taken the input's memory away.
         const auto now = info[0].As<Napi::Uint8Array>();
         if (now.Data() != data || now.ByteLength() != size) throw Napi::Error::New(env, "The input was taken away while it was scanned.");
+        point_to_states(env);
       });
     } catch (const Napi::Error&) {
       throw;
@@ -133,18 +159,60 @@ class ByteScanner : public Napi::ObjectWrap<ByteScanner> {
     result.Set("candidates", candidates_.fill(env, from.candidates.data(), from.candidates.length * sizeof(Candidate)));
     result.Set("maps", maps_.fill(env, from.maps.data(), from.maps.length * sizeof(Breakpoint)));
     result.Set("arena", arena_.fill(env, from.arena.data(), from.arena.length));
+    result.Set("seen", seen_.fill(env, from.seen.data(), from.seen.length * sizeof(SeenString)));
+    result.Set("seenCount", static_cast<double>(from.seen.length));
     return result;
   }
 
   std::unique_ptr<Scanner> scanner_;
   bool scanning_ = false;
-  Output<int32_t> leaves_, candidates_, maps_;
+  Output<int32_t> leaves_, candidates_, maps_, seen_;
+  Napi::ObjectReference states_;
+  size_t states_length_ = 0;
   Output<uint8_t> arena_;
 };
+
+template <class T>
+Napi::TypedArrayOf<T> array_of(const Napi::Value& value, napi_typedarray_type type) {
+  if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != type) throw Napi::TypeError::New(value.Env(), "An array is missing or of another type.");
+  return value.As<Napi::TypedArrayOf<T>>();
+}
+
+/** splice(input, from, to, ranges, stand-ins, where they begin, out): fills `out`. */
+void splice_bytes(const Napi::CallbackInfo& info) {
+  const auto input = array_of<uint8_t>(info[0], napi_uint8_array), bytes = array_of<uint8_t>(info[4], napi_uint8_array);
+  auto out = array_of<uint8_t>(info[6], napi_uint8_array);
+  const auto ranges = array_of<int32_t>(info[3], napi_int32_array), starts = array_of<int32_t>(info[5], napi_int32_array);
+  const double from = info[1].ToNumber().DoubleValue(), to = info[2].ToNumber().DoubleValue();
+  const size_t count = starts.ElementLength() == 0 ? 0 : starts.ElementLength() - 1;
+  bool ok = from >= 0 && from <= to && to <= static_cast<double>(input.ByteLength()) && starts.ElementLength() > 0 && starts.Data()[0] == 0;
+  for (size_t i = 0; ok && i < count; i++) ok = starts.Data()[i] <= starts.Data()[i + 1];
+  ok = ok && static_cast<size_t>(starts.Data()[count]) <= bytes.ByteLength();
+  ok = ok && splice(input.Data(), static_cast<size_t>(from), static_cast<size_t>(to), reinterpret_cast<const SpliceRange*>(ranges.Data()),
+                    ranges.ElementLength() / 4, {bytes.Data(), starts.Data(), count}, out.Data(), out.ByteLength());
+  if (!ok) throw Napi::RangeError::New(info.Env(), "The ranges do not fit the bytes.");
+}
+
+/** indexOf(bytes, from, to, wanted): where they first stand in whole; -1: nowhere. */
+Napi::Value index_of(const Napi::CallbackInfo& info) {
+  const auto input = array_of<uint8_t>(info[0], napi_uint8_array), wanted = array_of<uint8_t>(info[3], napi_uint8_array);
+  const double from = info[1].ToNumber().DoubleValue(), to = info[2].ToNumber().DoubleValue();
+  if (!(from >= 0 && from <= to && to <= static_cast<double>(input.ByteLength()))) throw Napi::RangeError::New(info.Env(), "The part does not lie within the bytes.");
+  const uint8_t *first = input.Data() + static_cast<size_t>(from), *last = input.Data() + static_cast<size_t>(to);
+#ifdef __GLIBC__
+  const void* at = memmem(first, static_cast<size_t>(last - first), wanted.Data(), wanted.ByteLength());
+  const uint8_t* found = at == nullptr ? last : static_cast<const uint8_t*>(at);
+#else
+  const uint8_t* found = std::search(first, last, wanted.Data(), wanted.Data() + wanted.ByteLength());
+#endif
+  return Napi::Number::New(info.Env(), found == last ? -1.0 : static_cast<double>(found - input.Data()));
+}
 
 Napi::Object initialise(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(new AddonData());
   exports.Set("ByteScanner", ByteScanner::define(env));
+  exports.Set("splice", Napi::Function::New(env, splice_bytes));
+  exports.Set("indexOf", Napi::Function::New(env, index_of));
   return exports;
 }
 

@@ -59,11 +59,17 @@ Scanner::Range Scanner::range_of(size_t leaf) const {
   return {l.source, start, start + static_cast<size_t>(l.length)};
 }
 
-void Scanner::clear() { leaves_.length = candidates_.length = maps_.length = arena_.length = 0; }
+void Scanner::remember(uint8_t* states, size_t count) {
+  if (states == nullptr) strings_.reset();
+  else if (strings_ == nullptr) strings_ = std::make_unique<StringsSeen>(count);
+  states_ = states;
+}
+
+void Scanner::clear() { leaves_.length = candidates_.length = maps_.length = arena_.length = seen_.length = 0; }
 
 void Scanner::flush(size_t unless) {
-  if (arena_.length < unless && candidates_.length * 2 < unless >> 4) return;
-  if (leaves_.length > 0) (*sink_)({leaves_, candidates_, maps_, arena_});
+  if (arena_.length < unless && candidates_.length * 2 < unless >> 4 && seen_.length < unless >> 6) return;
+  if (leaves_.length > 0 || seen_.length > 0) (*sink_)({leaves_, candidates_, maps_, arena_, seen_});
   clear();
 }
 
@@ -168,7 +174,28 @@ bool Scanner::walk(const Range& range, const Tokens& tokens, Origin origin, int 
 /** One JSON string, quotes left out. */
 bool Scanner::string(const Range& range, Origin origin, const Key& key, int depth) {
   if (!range.escaped && range.to - range.from <= SmallCache::kLongest && is_dull(range, key)) return false;
+  if (strings_ != nullptr && origin.parent < 0 && range.to - range.from <= kSeenMost) return seen_string(range, origin, key, depth);
   return windows(range, origin, key, depth);
+}
+
+/** A string of a line that may have been there before. */
+bool Scanner::seen_string(const Range& range, Origin origin, const Key& key, int depth) {
+  StringsSeen::Hash hash{static_cast<uint64_t>(range.escaped), static_cast<uint64_t>(key.known) | static_cast<uint64_t>(key.range.escaped) << 1};
+  if (key.known) hash = strings_->hash(bytes(key.range.source) + key.range.from, key.range.to - key.range.from, hash);
+  const int32_t number = strings_->number(strings_->hash(bytes(range.source) + range.from, range.to - range.from, hash));
+  if (number < 0) return windows(range, origin, key, depth);
+  const auto start = static_cast<int32_t>(range.from), first = static_cast<int32_t>(leaves_.length);
+  uint8_t& state = states_[number];
+  if (state == kNothing) return false;
+  if (state == kKnown) {
+    seen_.push({number, start, first, first});
+    return true;
+  }
+  const bool kept = windows(range, origin, key, depth);
+  if (state != kUnknown) return kept;
+  if (kept) seen_.push({number, start, first, static_cast<int32_t>(leaves_.length)});
+  else state = kNothing;
+  return kept;
 }
 
 /** A short text in which nothing was found before, and whose key says nothing: no leaf would be kept. */

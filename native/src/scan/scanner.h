@@ -12,6 +12,7 @@
 #include "known_values.h"
 #include "layout.h"
 #include "small_cache.h"
+#include "strings_seen.h"
 #include "text_pass.h"
 
 namespace tackroom::scan {
@@ -22,6 +23,7 @@ struct ScanResult {
   const Growable<Candidate>& candidates;
   const Growable<Breakpoint>& maps;
   const Bytes& arena;
+  const Growable<SeenString>& seen;
 };
 
 class Scanner {
@@ -36,6 +38,12 @@ class Scanner {
    * end; what it throws comes through. The input may not change meanwhile, but if it does nothing outside is read.
    */
   void scan(const uint8_t* input, size_t size, size_t from, size_t to, const Sink& sink);
+
+  /**
+   * From now on the strings of JSON lines are numbered, and `states` says by their number what is known of them (StringState); it is read
+   * and written in every scan. Null: no longer.
+   */
+  void remember(uint8_t* states, size_t count);
 
  private:
   /** Positions of the input or of the arena, which moves. */
@@ -65,6 +73,7 @@ class Scanner {
   void segment(size_t from, size_t to);
   bool walk(const Range& range, const Tokens& tokens, Origin origin, int depth);
   bool string(const Range& range, Origin origin, const Key& key, int depth);
+  bool seen_string(const Range& range, Origin origin, const Key& key, int depth);
   bool windows(const Range& range, Origin origin, const Key& key, int depth);
   int32_t parent_of(int32_t position, size_t maps);
   size_t add_leaf(int32_t parent, const Key& key);
@@ -94,6 +103,9 @@ class Scanner {
   Growable<Token> tokens_;
   /** Texts in which nothing was found (1), and AnchorFlags of keys. */
   SmallCache dull_, keys_;
+  std::unique_ptr<StringsSeen> strings_;
+  uint8_t* states_ = nullptr;
+  Growable<SeenString> seen_;
 };
 
 }  // namespace tackroom::scan
