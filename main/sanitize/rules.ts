@@ -7,9 +7,11 @@
  *       - { name: ticket, pattern: 'FALK-\d{3,6}' }
  *     deny:
  *       - { name: contract, pattern: 'strictly confidential' }
+ *     keep: [octocat]
  *
- * A value is found in any case and between other words than its own; a pattern is a regular expression that can be run in
- * linear time and holds a literal, or one is named in `literal`.
+ * A value is found in any case and between other words than its own (with `partial` inside words too); a pattern is a regular
+ * expression that can be run in linear time and holds a literal, or one is named in `literal`. What is kept stays, whatever detector
+ * finds exactly this value.
  */
 import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
@@ -22,7 +24,8 @@ import { type Anchored, CHAR, type Detector, isChar, lineStart } from './detect/
 const Rule = z
   .strictObject({
     name: z.string().regex(/^[A-Za-z][A-Za-z0-9 _-]{0,40}$/, 'letters, digits, blanks, _ and -'),
-    values: z.array(z.string().min(3).max(200)).min(1).max(10_000).optional(),
+    values: z.array(z.string().min(3).max(2000)).min(1).max(10_000).optional(),
+    partial: z.boolean().optional(),
     pattern: z.string().min(3).max(500).optional(),
     literal: z.string().min(2).max(100).optional(),
   })
@@ -30,12 +33,14 @@ const Rule = z
     ({ values, pattern }) => (values === undefined) !== (pattern === undefined),
     'has either values or a pattern',
   );
-const File = z.strictObject({
+export const RulesFile = z.strictObject({
   version: z.literal(1),
   entities: z.array(Rule).max(1000).default([]),
   deny: z.array(Rule).max(1000).default([]),
+  keep: z.array(z.string().min(1).max(20_000)).max(10_000).default([]),
 });
-type Rule = z.infer<typeof Rule>;
+export type RulesFile = z.infer<typeof RulesFile>;
+export type Rule = z.infer<typeof Rule>;
 
 /** Family of what keeps a session in. */
 export const DENIED = 'denied:';
@@ -46,30 +51,48 @@ export function loadRules(path: string): Registry {
 }
 
 export function compileRules(text: string, path: string): Registry {
+  return compileFile(parseRules(text, path), path);
+}
+
+/** Errors: BAD_ARGUMENT with what is wrong and where. */
+export function parseRules(text: string, path: string): RulesFile {
   let value: unknown;
   try {
     value = parse(text, { maxAliasCount: 0 });
   } catch (cause) {
     throw wrong(path, `is neither JSON nor YAML: ${(cause as Error).message.split('\n')[0]}`, cause);
   }
-  const file = File.safeParse(value);
+  const file = RulesFile.safeParse(value);
   if (!file.success) {
     const { path: at, message } = file.error.issues[0]!;
     throw wrong(path, `is not a file of rules: ${at.join('.') || 'it'}: ${message}`);
   }
-  return register([
-    ...file.data.entities.flatMap((rule) => anchored(rule, rule.name, path)),
-    ...file.data.deny.flatMap((rule) => anchored(rule, `${DENIED}${rule.name}`, path)),
-  ]);
+  return file.data;
 }
 
+/** `path`: what an error calls it. Errors: BAD_ARGUMENT for a pattern that cannot be run. */
+export function compileFile({ entities, deny, keep }: RulesFile, path: string): Registry {
+  const registry = register([
+    ...entities.flatMap((rule) => anchored(rule, rule.name, path)),
+    ...deny.flatMap((rule) => anchored(rule, `${DENIED}${rule.name}`, path)),
+  ]);
+  return keep.length === 0 ? registry : { ...registry, keep: new Set(keep.map(bytes)) };
+}
+
+/** Bytes of a value that the scan looks for; the rest is compared where they stand. */
+const MAX_ANCHOR = 100;
 /** Texts are seen as bytes. */
 const bytes = (text: string): string => Buffer.from(text).toString('latin1');
-const anchor = (text: string): string => bytes(text).replaceAll(' ', '\u2423');
+const anchor = (text: string): string => bytes(text).slice(0, MAX_ANCHOR).replaceAll(' ', '\u2423');
 
-function anchored({ values, pattern, literal, name }: Rule, family: string, path: string): Anchored[] {
+function anchored(rule: Rule, family: string, path: string): Anchored[] {
+  const { values, pattern, literal, name, partial = false } = rule;
   if (values)
-    return values.map((value) => ({ anchors: anchor(value), flags: 0, detector: ofValue(family, bytes(value)) }));
+    return values.map((value) => ({
+      anchors: anchor(value),
+      flags: 0,
+      detector: ofValue(family, bytes(value), partial),
+    }));
   const held = literal ?? literalOf(pattern!);
   if (held === null)
     throw wrong(
@@ -81,9 +104,12 @@ function anchored({ values, pattern, literal, name }: Rule, family: string, path
   return [{ anchors: anchor(held), flags: 0, detector: ofPattern(family, linear(pattern!, name, path)) }];
 }
 
-function ofValue(family: string, value: string): Detector {
+function ofValue(family: string, value: string, partial: boolean): Detector {
+  const lower = value.toLowerCase();
   return ({ text, spans }, at) => {
     const end = at + value.length;
+    if (value.length > MAX_ANCHOR && text.slice(at, end).toLowerCase() !== lower) return;
+    if (partial) return void spans.push({ start: at, end, family, certainty: 'block', value: lower });
     const words = isChar(value, 0, CHAR.alnum) && isChar(text, at - 1, CHAR.alnum);
     if (words || (isChar(value, value.length - 1, CHAR.alnum) && isChar(text, end, CHAR.alnum))) return;
     spans.push({ start: at, end, family, certainty: 'block', value: text.slice(at, end).toLowerCase() });

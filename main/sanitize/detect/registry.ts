@@ -29,6 +29,8 @@ const ALL: readonly Anchored[] = [
 export interface Registry {
   tables: Tables;
   detectors: Detector[];
+  /** Values, a character a byte, that stay wherever they are found: the user's own rules. */
+  keep?: ReadonlySet<string>;
 }
 
 /** The detectors of the program and those of the user's rules. */
