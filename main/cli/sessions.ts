@@ -1,13 +1,12 @@
 /** `tackroom sessions …`. */
-import { renameSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { TackroomError } from '../../contract/errors.js';
 import { Recorder } from '../record/recorder.js';
 import type { Transcript, TranscriptStep } from '../record/transcript.js';
 import { workspaceOf } from '../record/workspace/workspace-store.js';
 import { sessionsContaining } from '../store/search.js';
 import type { Store } from '../store/store.js';
-import { exportSession } from '../trajectory/export-session.js';
+import { exportSession, rawExport } from '../trajectory/export-session.js';
+import { rawText, writeExport, writeRawExport } from '../trajectory/write-export.js';
 import { type GlobalOptions, withStore } from './context.js';
 import type { CommandIo } from './io.js';
 import { wholeNumber } from './numbers.js';
@@ -121,16 +120,17 @@ export async function sessionsExportCommand(
 ): Promise<number> {
   return withStore(options, (store) => {
     mustFind(store, options.id);
-    const document = exportSession(store, options.id, { format: options.format, raw: options.raw ?? false });
-    const text = `${JSON.stringify(document, null, 2)}\n`;
-    if (!options.output) io.stdout.write(text);
-    else {
-      const target = resolve(options.output);
-      const temporary = `${target}.tmp-${process.pid}`;
-      writeFileSync(temporary, text, { mode: 0o600 });
-      renameSync(temporary, target);
-      io.stderr.write(`${target}${options.raw ? ' is NOT sanitized: keep it on this machine' : ''}\n`);
+    const { id, format, output } = options;
+    if (options.raw) {
+      const document = rawExport(store, id, format);
+      const written = output === undefined ? null : writeRawExport(document, { path: output, sessionId: id, format });
+      if (written === null) io.stdout.write(rawText(document));
+      io.stderr.write(`${written ?? 'This export'} is NOT sanitized: keep it on this machine\n`);
+      return 0;
     }
+    const document = exportSession(store, id, { format });
+    if (output === undefined) io.stdout.write(document.text());
+    else io.stderr.write(`${writeExport(document, { path: output, sessionId: id, format })}\n`);
     return 0;
   });
 }

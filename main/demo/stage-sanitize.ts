@@ -1,10 +1,11 @@
 /** Cleans the recorded sessions: what was planted must be in the recording and gone from the copy. Writes one as ATIF. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { TackroomError } from '../../contract/errors.js';
 import { Recorder } from '../record/recorder.js';
 import { sanitizeSession } from '../sanitize/sanitize.js';
 import { exportSession } from '../trajectory/export-session.js';
+import { writeExport } from '../trajectory/write-export.js';
 import type { DemoContext } from './context.js';
 import { makePlanted } from './plant.js';
 import type { SessionsResult } from './stage-sessions.js';
@@ -66,11 +67,10 @@ export async function sanitizeStage(context: DemoContext): Promise<SanitizeResul
     `  ${sessionIds.length} sessions; the planted token and home path stood in ${withPlanted} of them and are gone: ${found.join(', ')}${withheld ? `; ${withheld} records withheld` : ''}`,
   );
   const first = sessionIds[0]!;
-  const atif = join(paths.home, 'exports', `${first}.atif.json`);
-  mkdirSync(join(paths.home, 'exports'), { recursive: true });
-  writeFileSync(atif, `${JSON.stringify(exportSession(store, first, { format: 'atif', raw: false }), null, 2)}\n`, {
-    mode: 0o600,
-  });
+  const folder = join(paths.home, 'exports');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const clean = exportSession(store, first, { format: 'atif' });
+  const atif = writeExport(clean, { path: folder, sessionId: first, format: 'atif' });
   context.say(`  one of them as ATIF: ${atif}`);
   return { sessions: sessionIds.length, withPlanted, redactions, atif };
 }

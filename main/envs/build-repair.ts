@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import { TackroomError } from '../../contract/errors.js';
 import type { SandboxDriver } from '../sandbox/sandbox.js';
+import { type CleanDocument, cleanDocument } from '../sanitize/clean.js';
 import { failedAlike, passedSummary } from './check-output.js';
 import type { Work } from './find-repair.js';
 import { removeTree } from './remove-tree.js';
@@ -28,8 +29,11 @@ export interface BuildOptions {
 const TIMEOUT_MS = 60_000;
 const MEMORY_BYTES = 1024 ** 3;
 
-/** Checks `work` and writes its folder `dir`. UNSUPPORTED for kinds that need written tests (build, extend). */
-export async function buildRepairTask(work: Work, dir: string, options: BuildOptions): Promise<BuildResult> {
+/** Checks the cleaned copy of `found` and writes its folder `dir`. UNSUPPORTED for kinds that need written tests (build, extend). */
+export async function buildRepairTask(found: Work, dir: string, options: BuildOptions): Promise<BuildResult> {
+  const clean = cleanCopy(found);
+  if (clean === null) return { built: false, reason: 'build:withheld', detail: 'its cleaned copy still looks private' };
+  const work = clean.value();
   if (work.candidate.kind !== 'repair')
     throw new TackroomError(
       'UNSUPPORTED',
@@ -49,7 +53,17 @@ export async function buildRepairTask(work: Work, dir: string, options: BuildOpt
   const after = await runCheck(work, work.oracle, options);
   if (after.code !== 0) return refused('solution_fails', after);
   const evidence = evidenceOf(work, after.output);
-  return { built: true, dir, ...writeRepairTask(work, evidence, dir) };
+  return { built: true, dir, ...writeRepairTask(clean, evidence, dir) };
+}
+
+/** Null: a look at the copy still found something. */
+function cleanCopy(work: Work): CleanDocument<Work> | null {
+  try {
+    return cleanDocument(work, { name: 'the task' });
+  } catch (error) {
+    if (error instanceof TackroomError && error.code === 'REFUSED') return null;
+    throw error;
+  }
 }
 
 function evidenceOf(work: Work, output: string): Evidence {

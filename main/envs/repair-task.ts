@@ -1,6 +1,9 @@
 /** A repair candidate as a Harbor task folder: its start state, the recorded check as the tests, the recorded fix as the solution. */
 import { posix } from 'node:path';
+import { TackroomError } from '../../contract/errors.js';
+import { CleanDocument } from '../sanitize/clean.js';
 import { sha256Hex, taskContentHash } from './content-hash.js';
+import { stateSha } from './file-history.js';
 import { isRunnerConfig, isTestFile, PLANTED_FILE } from './file-kinds.js';
 import type { Work } from './find-repair.js';
 import { DOCKERFILE } from './harbor-task.js';
@@ -35,7 +38,8 @@ export function unittestArguments(check: string): string[] | null {
   return /^python3?$/.test(words[0] ?? '') && words[1] === '-m' && words[2] === 'unittest' ? words.slice(3) : null;
 }
 
-export function repairTaskFiles(work: Work, evidence: Evidence): FolderFiles {
+/** `rules`: the rule set that the work was cleaned with. */
+export function repairTaskFiles(work: Work, evidence: Evidence, rules: string): FolderFiles {
   const { candidate, start, oracle, env } = work;
   const restored = Object.keys(start).filter((path) => isTestFile(path) || isRunnerConfig(path));
   const settings = {
@@ -62,6 +66,7 @@ export function repairTaskFiles(work: Work, evidence: Evidence): FolderFiles {
           check: candidate.check,
           start_sha: candidate.start_sha,
           oracle_sha: candidate.oracle_sha,
+          sanitizer_rules: rules,
         },
         agentSeconds: AGENT_SECONDS,
         verifierSeconds: VERIFIER_SECONDS,
@@ -82,9 +87,23 @@ export function repairTaskFiles(work: Work, evidence: Evidence): FolderFiles {
   return files;
 }
 
-export function writeRepairTask(work: Work, evidence: Evidence, dir: string): { name: string; contentHash: string } {
-  writeTaskFolder(dir, repairTaskFiles(work, evidence));
+/** Errors: REFUSED for work that the sanitizer did not make. */
+export function writeRepairTask(
+  clean: CleanDocument<Work>,
+  evidence: Evidence,
+  dir: string,
+): { name: string; contentHash: string } {
+  if (!CleanDocument.is(clean))
+    throw new TackroomError('REFUSED', 'A task is only written of what the sanitizer made.', 'Build the task again.');
+  const work = restated(clean.value());
+  writeTaskFolder(dir, repairTaskFiles(work, evidence, clean.facts.rules));
   return { name: repairTaskName(work), contentHash: taskContentHash(dir) };
+}
+
+/** The hashes are of the files as they are now. */
+export function restated(work: Work): Work {
+  const { candidate, start, oracle } = work;
+  return { ...work, candidate: { ...candidate, start_sha: stateSha(start), oracle_sha: stateSha(oracle) } };
 }
 
 function instruction({ candidate, env }: Work): string {

@@ -32,7 +32,8 @@ export function toAtif(input: SessionInput, { mode }: AtifOptions): AtifDocument
       total_completion_tokens: measured.length > 0 ? sum((m) => m.completionTokens) : undefined,
       total_steps: steps.length,
     }),
-    extra: { tackroom: compact({ sanitized: mode === 'published', workspace: input.workspace }) },
+    // That a copy is sanitized is for the sanitizer to say.
+    extra: { tackroom: compact({ sanitized: mode === 'raw' ? false : undefined, workspace: input.workspace }) },
   });
 }
 

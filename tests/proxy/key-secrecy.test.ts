@@ -11,7 +11,7 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { setRoute } from '../../main/proxy/set-route.js';
 import { RpcClient } from '../../main/services/rpc.js';
 import { openStore } from '../../main/store/store.js';
-import { exportSession } from '../../main/trajectory/export-session.js';
+import { exportSession, rawExport } from '../../main/trajectory/export-session.js';
 import { Vault } from '../../main/vault/vault.js';
 import { type Bundle, bundle } from '../record/bundle.js';
 import { ask, http, type Reply } from './support.js';
@@ -151,8 +151,8 @@ function leaks(...needles: string[]): string[] {
   const exports = store.session
     .list()
     .flatMap(({ id }) => [
-      JSON.stringify(exportSession(store, id, { format: 'native', raw: true })),
-      JSON.stringify(exportSession(store, id, { format: 'atif', raw: false })),
+      JSON.stringify(rawExport(store, id, 'native')),
+      exportSession(store, id, { format: 'atif' }).text(),
     ]);
   store.close();
   const files = readdirSync(home, { recursive: true, encoding: 'utf8' })

@@ -20,7 +20,7 @@ import { gitState } from '../../main/record/workspace/git-state.js';
 import { runProgram } from '../../main/record/workspace/run-program.js';
 import { putWorkspace, workspaceOf } from '../../main/record/workspace/workspace-store.js';
 import { openStore } from '../../main/store/store.js';
-import { exportSession } from '../../main/trajectory/export-session.js';
+import { exportSession, rawExport } from '../../main/trajectory/export-session.js';
 import { ask, request, say, system, temporaryHome } from './support.js';
 
 let folder: ReturnType<typeof temporaryHome>;
@@ -247,9 +247,9 @@ it('belongs to its session: shown, exported clean, deleted with it', async () =>
   expect(putWorkspace(store, sessionId, workspace)).toBe(true);
   expect(putWorkspace(store, sessionId, { ...workspace, git: null })).toBe(false);
   expect(workspaceOf(store, sessionId)).toEqual(workspace);
-  const raw = JSON.stringify(exportSession(store, sessionId, { format: 'atif', raw: true }));
+  const raw = JSON.stringify(rawExport(store, sessionId, 'atif'));
   expect(raw).toContain(token);
-  const clean = JSON.stringify(exportSession(store, sessionId, { format: 'atif', raw: false }));
+  const clean = exportSession(store, sessionId, { format: 'atif' }).text();
   expect(clean).toContain(workspace.git!.commit);
   expect(clean).not.toContain(token);
   recorder.deleteSession(sessionId);

@@ -39,7 +39,7 @@ describe('writer', () => {
     const doc = toAtif(SESSION, { mode: 'published' });
     expect(validateAtif(doc)).toEqual([]);
     expect(JSON.stringify(doc)).not.toMatch(/token_ids|logprobs/);
-    expect(doc.extra).toEqual({ tackroom: { sanitized: true } });
+    expect(doc.extra).toEqual({ tackroom: {} });
     expect(doc.final_metrics).toEqual({ total_prompt_tokens: 8, total_completion_tokens: 3, total_steps: 6 });
   });
 

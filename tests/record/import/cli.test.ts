@@ -6,7 +6,7 @@ import type { CommandIo } from '../../../main/cli/io.js';
 import { sessionsListCommand, sessionsSearchCommand, sessionsShowCommand } from '../../../main/cli/sessions.js';
 import { sessionsImportCommand } from '../../../main/cli/sessions-import.js';
 import { traceFromStore } from '../../../main/envs/session-source.js';
-import { exportSession } from '../../../main/trajectory/export-session.js';
+import { rawExport } from '../../../main/trajectory/export-session.js';
 import { validateAtif } from '../../../main/trajectory/validate-atif.js';
 import { CLAUDE_LINES, PI_LINES } from './sessions.js';
 import { type Home, openTestHome } from './support.js';
@@ -95,7 +95,7 @@ it('is a source for tasks and for ATIF, with exit codes and without what nobody 
     'Fix the test',
     'And then?',
   ]);
-  const document = exportSession(at.store, id, { format: 'atif', raw: true });
+  const document = rawExport(at.store, id, 'atif');
   expect(validateAtif(document).filter(({ level }) => level === 'error')).toEqual([]);
   expect(JSON.stringify(document)).toContain('"exit_code":1');
 });
