@@ -15,6 +15,13 @@ export interface ScanAddon {
     tables: Tables,
     known: KnownTables | null,
   ) => ByteScanner;
+  /** Finds any of many texts of at least four bytes; they are numbered as they are added. */
+  Needles: new () => {
+    /** The texts one after the other, and where each ends. Errors: RangeError for one that is too short, and beyond 1 GB of them. */
+    add(texts: Uint8Array, ends: Int32Array): void;
+    /** Where each of them stands and its number, two numbers each, by where they begin. */
+    find(bytes: Uint8Array): Int32Array;
+  };
   /**
    * Fills `out` with `input[from..to)` in which stand-ins replace ranges: four numbers each (start, end, entity, certainty), in order. The
    * stand-in of an entity lies in `standIns` between its number in `starts` and the next. Errors: RangeError where they do not fit.

@@ -50,9 +50,7 @@ export async function sanitizeCommand(options: SanitizeOptions, io: SanitizeIo):
   const input = sample ? sample.of(source) : source;
   const report = options.report === undefined ? null : openSync(options.report, 'w', 0o600);
   const told: Finding[] = [];
-  const found = (finding: Finding): void => {
-    if (report !== null) told.push(finding);
-  };
+  const found = report === null ? null : (finding: Finding): void => void told.push(finding);
   const writeReport = (counts: ReadonlyMap<string, number>): void => {
     if (report !== null)
       for (const finding of told.splice(0))
@@ -77,24 +75,17 @@ async function wholeSession(
   sink: Writable | null,
   folder: string,
   registry: Registry | undefined,
-  found: (finding: Finding) => void,
+  found: ((finding: Finding) => void) | null,
   writeReport: WriteReport,
 ): Promise<Totals> {
   const session = new SanitizeStream(folder, registry);
-  let places = 0;
   let withheld = 0;
   try {
     for await (const chunk of input) session.push(chunk);
-    const pieces = session.finish(
-      (finding) => {
-        places++;
-        found(finding);
-      },
-      () => withheld++,
-    );
+    const pieces = session.finish(found, () => withheld++);
     for (const piece of pieces) if (sink) await write(sink, piece);
     writeReport(new Map(session.redactions().map(({ placeholder, occurrences }) => [placeholder, occurrences])));
-    return { lines: session.lines, places, withheld };
+    return { lines: session.lines, places: session.places, withheld };
   } finally {
     session.close();
   }
@@ -104,13 +95,13 @@ async function eachLine(
   input: AsyncIterable<Buffer>,
   sink: Writable | null,
   registry: Registry | undefined,
-  found: (finding: Finding) => void,
+  found: ((finding: Finding) => void) | null,
   writeReport: WriteReport,
 ): Promise<Totals> {
   const totals: Totals = { lines: 0, places: 0, withheld: 0 };
   const one = async (line: Buffer): Promise<void> => {
     const result = sanitizeBytes(line, new SanitizeContext(), registry);
-    for (const finding of result.findings) found({ ...finding, line: totals.lines });
+    if (found) for (const finding of result.findings) found({ ...finding, line: totals.lines });
     writeReport(new Map(result.redactions.map(({ placeholder, occurrences }) => [placeholder, occurrences])));
     totals.lines++;
     totals.places += result.findings.length;

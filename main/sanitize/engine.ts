@@ -17,7 +17,7 @@ import { SeenStrings } from './seen-strings.js';
 import { PRIORITY, resolveSpans, type Span } from './span.js';
 
 /** Texts up to this length are remembered, and how many. */
-const MEMO_LENGTH = 256;
+const MEMO_LENGTH = 96;
 const MEMO_TEXTS = 20_000;
 /** Sessions that are longer than this are likely to say the same again; strings are remembered from there on. */
 const REMEMBER_AFTER = 1 << 20;
@@ -70,7 +70,12 @@ export class SanitizeEngine {
   /** Whether what was found last depends on the text around its string. */
   #depends = false;
 
-  constructor(pseudonyms = new Pseudonyms(), registry = STANDARD) {
+  /** `rememberAfter`: strings are remembered when the first pass has seen more bytes. */
+  constructor(
+    pseudonyms = new Pseudonyms(),
+    registry = STANDARD,
+    private readonly rememberAfter = REMEMBER_AFTER,
+  ) {
     this.pseudonyms = pseudonyms;
     this.#registry = registry;
   }
@@ -111,7 +116,7 @@ export class SanitizeEngine {
     if (this.#first) return this.#first;
     this.#bytes += bytes;
     const shared = scannerOf(this.#registry);
-    if (this.#bytes <= REMEMBER_AFTER || !shared.remember) return { scanner: shared, seen: null };
+    if (this.#bytes <= this.rememberAfter || !shared.remember) return { scanner: shared, seen: null };
     this.#first = remembering(createScanner(this.#registry.tables, null));
     return this.#first;
   }
@@ -172,7 +177,7 @@ export class SanitizeEngine {
     this.#second = null;
     if (values.length === 0) return;
     const scanner = createScanner(STANDARD.tables, knownTables(values));
-    const pass = this.#bytes > REMEMBER_AFTER ? remembering(scanner) : { scanner, seen: null };
+    const pass = this.#bytes > this.rememberAfter ? remembering(scanner) : { scanner, seen: null };
     this.#second = { ...pass, entities: Int32Array.from(entities) };
   }
 

@@ -2,13 +2,14 @@
 import { type Certainty, PRIORITY } from './span.js';
 
 const FIELDS = 4;
+const FIRST_ROOM = 64;
 /** By their numbers in PRIORITY. */
 const CERTAINTIES: Certainty[] = [];
 for (const [name, number] of Object.entries(PRIORITY)) CERTAINTIES[number] = name as Certainty;
 
 /** In order, and not overlapping unless said otherwise. */
 export class Ranges {
-  #numbers = new Int32Array(64 * FIELDS);
+  #numbers = new Int32Array(FIRST_ROOM * FIELDS);
   #length = 0;
 
   get length(): number {
@@ -80,6 +81,8 @@ export class Ranges {
 
   /** Those that begin within [from, to), ended there at the latest, moved by `by`. */
   within(from: number, to: number, by = 0): Ranges {
+    const all = this.#length === 0 || (this.start(0) >= from && this.end(this.#length - 1) <= to);
+    if (all && by === 0) return this;
     const out = new Ranges();
     for (let i = 0; i < this.#length; i++) {
       const start = this.start(i);

@@ -29,6 +29,7 @@ export class SanitizeStream {
   readonly #spool: Spool;
   readonly #learnt: Learnt[] = [];
   #lines = 0;
+  #places = 0;
   #lastByte = 10;
 
   /** `folder`: where a long input is put aside. */
@@ -43,6 +44,11 @@ export class SanitizeStream {
     return this.#lines + (this.#lastByte === 10 ? 0 : 1);
   }
 
+  /** Replacements so far. */
+  get places(): number {
+    return this.#places;
+  }
+
   push(chunk: Buffer): void {
     if (chunk.length === 0) return;
     this.#spool.append(chunk);
@@ -52,10 +58,10 @@ export class SanitizeStream {
   }
 
   /**
-   * Ends the input and gives it out cleaned, in order. `found` is called for each replacement with the number of its line from 0,
+   * Ends the input and gives it out cleaned, in order. `found` is called for each replacement with the number of its line from 0 (null: nobody wants to know),
    * `withheld` for each line that still held something. Errors: REFUSED when a rule of the user keeps the session in.
    */
-  *finish(found: (finding: Finding) => void, withheld: (line: number) => void): Generator<Buffer> {
+  *finish(found: ((finding: Finding) => void) | null, withheld: (line: number) => void): Generator<Buffer> {
     for (const piece of this.#cutter.end()) this.#learn(piece);
     refuseDenied(this.pseudonyms);
     this.#engine.learn();
@@ -67,8 +73,10 @@ export class SanitizeStream {
       const to = piece.ownTo - piece.from;
       const complete = this.#engine.complete(bytes, ranges).within(from, to);
       const own = bytes.subarray(from, to);
-      for (const finding of findingsOf(own, complete.within(from, to, -from), this.pseudonyms))
-        found({ ...finding, line: line + finding.line });
+      this.#places += complete.length;
+      if (found)
+        for (const finding of findingsOf(own, complete.within(from, to, -from), this.pseudonyms))
+          found({ ...finding, line: line + finding.line });
       const cleaned = rescan(this.#engine.splice(bytes, complete, from, to), this.#second);
       const clean = passSecondScan(cleaned, second);
       for (const number of clean.withheld) withheld(line + number);

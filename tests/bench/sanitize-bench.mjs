@@ -1,5 +1,6 @@
 /**
- * What the sanitizer takes: a generated session with a finding about every 200 bytes, and one line of 100 MB.
+ * What the sanitizer takes: generated sessions with a finding about every 200 bytes, and one line of 100 MB. In the first session 400 tasks
+ * come back again and again, in the second no value and no text comes twice but by chance.
  *
  *     npm run bench:sanitize [-- --megabytes 200 --rounds 3]
  *
@@ -34,7 +35,25 @@ function maker(seed) {
   };
 }
 
-/** Ten records of one task: prompts, tool calls with arguments in JSON, tool results. */
+const WORDS =
+  'read write parse test build value index count first last next match line file open close send wait retry limit buffer cache state event handler request result error message label width height color merge split join'.split(
+    ' ',
+  );
+
+/** Lines of a program in which nothing is private. */
+function program(n, lines) {
+  let state = n * 7919 + 17;
+  const word = () => {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+    return WORDS[(state >>> 8) % WORDS.length];
+  };
+  let out = '';
+  for (let i = 0; i < lines; i++)
+    out += `  const ${word()}${word()} = ${word()}(${word()}.${word()}, ${n % 1000}) + ${i}; // ${word()} ${word()} ${word()}\n`;
+  return out;
+}
+
+/** Eleven records of one task: prompts, tool calls with arguments in JSON, tool results. */
 function task(n) {
   const make = maker(`task ${n}`);
   const user = make(LOWER, 8);
@@ -63,6 +82,7 @@ function task(n) {
       'tool',
       `commit ${make('0123456789abcdef', 40)}\nAuthor: Priya Ramanov <${mail}>\nDate:   Mon Nov 24 09:12:01 2025 +0100\n\n    fix: guard\n`,
     ),
+    record('tool', program(n, 34)),
     call(`curl -s -H "Authorization: token ${token}" https://api.github.com/user | tee ${home}/out.json`),
     record(
       'tool',
@@ -77,12 +97,15 @@ function task(n) {
     .join('');
 }
 
-function writeLoad(path, bytes) {
+/** `distinct`: tasks that are made before the first comes back. */
+function writeLoad(path, bytes, distinct) {
   const file = openSync(path, 'w');
-  const tasks = Array.from({ length: 400 }, (_, n) => task(n));
+  const tasks = [];
   let written = 0;
-  // Each task comes back later, as in a long session.
-  for (let n = 0; written < bytes; n++) written += writeSync(file, tasks[n % tasks.length]);
+  for (let n = 0; written < bytes; n++) {
+    if (n < distinct && distinct < 1e6) tasks.push(task(n));
+    written += writeSync(file, tasks.length > 0 ? tasks[n % tasks.length] : task(n));
+  }
   closeSync(file);
 }
 
@@ -122,9 +145,11 @@ async function measure(args) {
 const dir = mkdtempSync(join(tmpdir(), 'tackroom-bench-'));
 try {
   const load = join(dir, 'load.jsonl');
+  const fresh = join(dir, 'fresh.jsonl');
   const line = join(dir, 'line.jsonl');
   const megabytes = Number(values.megabytes);
-  writeLoad(load, megabytes * 1e6);
+  writeLoad(load, megabytes * 1e6, 400);
+  writeLoad(fresh, megabytes * 1e6, Number.POSITIVE_INFINITY);
   writeLine(line, 100e6);
   const tackroom = [join(root, 'bin', 'tackroom.mjs'), '--home', join(dir, 'home'), 'sanitize'];
   const parse = `const { createInterface } = require('node:readline'); let n = 0;
@@ -133,7 +158,8 @@ try {
   console.log('| | processor time, s | MB a second | memory, MB |\n|---|---|---|---|');
   const rows = [
     ['parse and print the lines', ['-e', parse, load], megabytes],
-    ['sanitize, native scanner', [...tackroom, load], megabytes],
+    ['sanitize, tasks that come back', [...tackroom, load], megabytes],
+    ['sanitize, nothing comes back', [...tackroom, fresh], megabytes],
     ['sanitize one line of 100 MB', [...tackroom, line], 100],
   ];
   for (const [name, args, size] of rows) {

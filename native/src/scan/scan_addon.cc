@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "needles.h"
 #include "scanner.h"
 #include "splice.h"
 
@@ -178,6 +179,40 @@ Napi::TypedArrayOf<T> array_of(const Napi::Value& value, napi_typedarray_type ty
   return value.As<Napi::TypedArrayOf<T>>();
 }
 
+class NeedleSearch : public Napi::ObjectWrap<NeedleSearch> {
+ public:
+  static Napi::Function define(Napi::Env env) { return DefineClass(env, "Needles", {InstanceMethod("add", &NeedleSearch::add), InstanceMethod("find", &NeedleSearch::find)}); }
+  explicit NeedleSearch(const Napi::CallbackInfo& info) : ObjectWrap(info) {}
+
+ private:
+  /** add(texts, where they end): as many as there are ends. */
+  void add(const Napi::CallbackInfo& info) {
+    const auto texts = array_of<uint8_t>(info[0], napi_uint8_array);
+    const auto ends = array_of<int32_t>(info[1], napi_int32_array);
+    size_t from = 0;
+    for (size_t i = 0; i < ends.ElementLength(); i++) {
+      const auto end = static_cast<size_t>(ends.Data()[i]);
+      if (ends.Data()[i] < 0 || end < from || end > texts.ByteLength() || !needles_.add(texts.Data() + from, end - from))
+        throw Napi::RangeError::New(info.Env(), "A text to look for is too short, or they are too many.");
+      from = end;
+    }
+  }
+
+  /** find(bytes): pairs of where a text stands and its number. */
+  Napi::Value find(const Napi::CallbackInfo& info) {
+    const auto bytes = array_of<uint8_t>(info[0], napi_uint8_array);
+    if (bytes.ByteLength() > INT32_MAX) throw Napi::RangeError::New(info.Env(), "These are too many bytes.");
+    found_.length = 0;
+    needles_.find(bytes.Data(), bytes.ByteLength(), found_);
+    auto result = Napi::Int32Array::New(info.Env(), found_.length * 2);
+    if (found_.length > 0) std::memcpy(result.Data(), found_.data(), found_.length * sizeof(NeedleFound));
+    return result;
+  }
+
+  Needles needles_;
+  Growable<NeedleFound> found_;
+};
+
 /** splice(input, from, to, ranges, stand-ins, where they begin, out): fills `out`. */
 void splice_bytes(const Napi::CallbackInfo& info) {
   const auto input = array_of<uint8_t>(info[0], napi_uint8_array), bytes = array_of<uint8_t>(info[4], napi_uint8_array);
@@ -211,6 +246,7 @@ Napi::Value index_of(const Napi::CallbackInfo& info) {
 Napi::Object initialise(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(new AddonData());
   exports.Set("ByteScanner", ByteScanner::define(env));
+  exports.Set("Needles", NeedleSearch::define(env));
   exports.Set("splice", Napi::Function::New(env, splice_bytes));
   exports.Set("indexOf", Napi::Function::New(env, index_of));
   return exports;
