@@ -61,7 +61,7 @@ describe('strings that come back', () => {
     const value = `export PW=hunter2-${'x1'.repeat(6)} # in /home/mkessler/app`;
     const lines = [
       line({ text: value, cwd: '/home/mkessler/app' }),
-      line({ password: 'Sesame-4711-open', other: 'Sesame-4711-open', text: TOKEN }),
+      line({ password: 'Sesame-4711-open-Rain', other: 'Sesame-4711-open-Rain', text: TOKEN }),
       line({ [value]: TOKEN, arguments: JSON.stringify({ text: value, token: TOKEN }) }),
       line([
         { name: 'Authorization', value: 'abcdefgh12345678' },
