@@ -4,6 +4,7 @@
  * against it.
  */
 import { z } from 'zod';
+import { CLEAN_CALLS, VerdictFilter } from './clean-calls.js';
 import { CONNECT_CALLS } from './connect-calls.js';
 import type { ErrorShape } from './errors.js';
 import type { EventMessage } from './events.js';
@@ -30,6 +31,8 @@ const SessionFilter = z.strictObject({
   harness: Harness.optional(),
   origin: Origin.optional(),
   blockedOnly: z.boolean().optional(),
+  /** What was said of the cleaned copy. */
+  clean: VerdictFilter.optional(),
   search: z.string().max(200).optional(),
   ...page,
 });
@@ -62,6 +65,7 @@ export const CALLS = {
   'adapters.rollback': { input: z.strictObject({ harness: Harness }), output: z.object({ deployment: Deployment }) },
   ...CONNECT_CALLS,
   ...GUARD_CALLS,
+  ...CLEAN_CALLS,
   ...RECORDING_CALLS,
   ...WORKSPACE_CALLS,
 } as const;

@@ -7,6 +7,7 @@ import { sessionsContaining } from '../store/search.js';
 import type { Store } from '../store/store.js';
 import { exportSession, rawExport } from '../trajectory/export-session.js';
 import { rawText, writeExport, writeRawExport } from '../trajectory/write-export.js';
+import { exportRegistry, verdictLine } from './clean-verdict.js';
 import { type GlobalOptions, withStore } from './context.js';
 import type { CommandIo } from './io.js';
 import { wholeNumber } from './numbers.js';
@@ -57,13 +58,14 @@ export async function sessionsShowCommand(
   options: GlobalOptions & { id: string; json?: boolean },
   io: CommandIo,
 ): Promise<number> {
-  return withStore(options, (store) => {
+  return withStore(options, async (store) => {
     const transcript = mustFind(store, options.id);
     const workspace = workspaceOf(store, options.id);
     if (options.json) {
       io.stdout.write(`${JSON.stringify({ ...transcript, ...(workspace && { workspace }) })}\n`);
       return 0;
     }
+    io.stdout.write(`${printable(await verdictLine(store, options.id, io))}\n`);
     if (workspace) io.stdout.write(printable(workspaceText(workspace)));
     for (const step of transcript.steps) {
       if (step.kind === 'rewrite')
@@ -118,7 +120,7 @@ export async function sessionsExportCommand(
   options: GlobalOptions & { id: string; format: string; output?: string; raw?: boolean },
   io: CommandIo,
 ): Promise<number> {
-  return withStore(options, (store) => {
+  return withStore(options, async (store) => {
     mustFind(store, options.id);
     const { id, format, output } = options;
     if (options.raw) {
@@ -128,7 +130,7 @@ export async function sessionsExportCommand(
       io.stderr.write(`${written ?? 'This export'} is NOT sanitized: keep it on this machine\n`);
       return 0;
     }
-    const document = exportSession(store, id, { format });
+    const document = exportSession(store, id, { format, registry: await exportRegistry(store, id, io) });
     if (output === undefined) io.stdout.write(document.text());
     else io.stderr.write(`${writeExport(document, { path: output, sessionId: id, format })}\n`);
     return 0;

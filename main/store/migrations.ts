@@ -69,4 +69,8 @@ CREATE INDEX verdict_found ON verdict(createdAt, id) WHERE verdict <> 'allow';`,
   // How a user's working directory looked when a session began; and what joins recorded requests with session files.
   `CREATE TABLE workspace (sessionId TEXT PRIMARY KEY, capturedAt INTEGER NOT NULL, body TEXT NOT NULL);
 CREATE INDEX request_responseId ON request(json_extract(data, '$.responseId')) WHERE json_extract(data, '$.responseId') IS NOT NULL;`,
+  // What the user decided about values of a session ('': of all), sealed; and what was said of sessions, without values.
+  `CREATE TABLE clean_decision (id TEXT PRIMARY KEY, sessionId TEXT NOT NULL, createdAt INTEGER NOT NULL, body BLOB NOT NULL);
+CREATE INDEX clean_decision_sessionId ON clean_decision(sessionId);
+CREATE TABLE clean_verdict (sessionId TEXT PRIMARY KEY, key TEXT NOT NULL, verdict TEXT NOT NULL, body TEXT NOT NULL);`,
 ];

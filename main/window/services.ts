@@ -5,6 +5,7 @@ import type { Deployment, Harness } from '../../contract/records.js';
 import type { Transcript } from '../record/transcript.js';
 import type { Store } from '../store/store.js';
 import { listAdapters } from './adapter-views.js';
+import { cleanServices } from './clean-services.js';
 import { type ConnectSources, connectServices } from './connect-services.js';
 import type { EventBus } from './event-bus.js';
 import { guardServices } from './guard-services.js';
@@ -80,6 +81,7 @@ export function createWindowServices(sources: WindowSources): WindowServices {
     },
     'adapters.rollback': async ({ harness }) => deployed(await sources.rollback(harness)),
     ...guardServices(store),
+    ...cleanServices({ store, bus, vault: sources.connect.vault }),
     ...recordingServices(store),
     ...workspaceServices(store),
   };
