@@ -5,6 +5,7 @@ import { SanitizeEngine } from '../../main/sanitize/engine.js';
 import { Pseudonyms } from '../../main/sanitize/pseudonyms.js';
 import { Ranges } from '../../main/sanitize/ranges.js';
 import { compileRules } from '../../main/sanitize/rules.js';
+import { NeedleIndex } from '../../main/sanitize/second/needle-index.js';
 import { PRIORITY, resolveSpans, type Span } from '../../main/sanitize/span.js';
 import { loadScanAddon } from '../../native/scan-addon.js';
 import { damageText, type Random } from '../engine/tokenizer/fuzz-random.js';
@@ -163,10 +164,34 @@ describe('the addon refuses what would reach outside', () => {
   test('needles', () => {
     const needles = new addon.Needles();
     needles.add(Buffer.from('abcdmkesslermkessler'), ints(4, 12, 20));
-    expect([...needles.find(Buffer.from('xabcd mkessler'))]).toEqual([1, 0, 6, 2, 6, 1]);
+    expect([...needles.find(Buffer.from('xabcd mkessler'))]).toEqual([6, 2, 6, 1, 1, 0]);
     expect([...needles.find(Buffer.from('abc'))]).toEqual([]);
     expect(() => needles.add(Buffer.from('abc'), ints(3))).toThrow(RangeError);
     expect(() => needles.add(Buffer.from('abcd'), ints(5))).toThrow(RangeError);
     expect(() => needles.add(Buffer.from('abcdefgh'), ints(5, 4))).toThrow(RangeError);
+  });
+
+  test('finds the needles that TypeScript finds, and that are there', async () => {
+    await fuzz('needles', fuzzCount(1000), 1000, (random) => {
+      const text = (most: number): string =>
+        Array.from({ length: 4 + random.below(most) }, () => random.pick(['a', 'b', 'c'])).join('');
+      const texts = [...new Set(Array.from({ length: 1 + random.below(200) }, () => text(12)))];
+      const bytes = Buffer.from(text(400));
+      const told = (index: NeedleIndex): string[] => {
+        for (const [owner, one] of texts.entries()) index.add(one, { bounded: false, owner });
+        const places: string[] = [];
+        index.find(bytes, (start, end, { owner }) => places.push(`${start} ${end} ${texts[owner]}`));
+        return places.sort();
+      };
+      const expected = texts.flatMap((one) => {
+        const places: string[] = [];
+        for (let at = bytes.indexOf(one); at >= 0; at = bytes.indexOf(one, at + 1))
+          places.push(`${at} ${at + one.length} ${one}`);
+        return places;
+      });
+      expect(told(new NeedleIndex(addon))).toEqual(expected.sort());
+      expect(told(new NeedleIndex(null))).toEqual(expected);
+      return expected.length > 0;
+    });
   });
 });

@@ -5,6 +5,9 @@
  * the input, not with the number of texts.
  */
 
+import type { ScanAddon } from '../../../native/scan-addon.js';
+import { scanAddon } from '../scan/create-scanner.js';
+
 export interface Needle {
   /** Letters and digits beside it make it another word. */
   bounded: boolean;
@@ -92,21 +95,52 @@ class Beginnings {
   }
 }
 
+type Native = InstanceType<ScanAddon['Needles']>;
+
 export class NeedleIndex {
   readonly #texts = new Map<string, Needle>();
   readonly #long = new Beginnings(LONG, 4);
   readonly #short = new Beginnings(SHORTEST, 2);
+  /** The same in C++ (native/src/scan/needles.h) where the addon was built: texts by their numbers, and those it does not have yet. */
+  readonly #native: Native | null;
+  readonly #numbered: { length: number; needle: Needle }[] = [];
+  #waiting: string[] = [];
+
+  constructor(addon: ScanAddon | null = scanAddon()) {
+    this.#native = addon && new addon.Needles();
+  }
 
   /** `text`: bytes as latin1, at least `SHORTEST`. The first entry of a text stays. */
   add(text: string, needle: Needle): void {
     if (text.length < SHORTEST || this.#texts.has(text)) return;
     this.#texts.set(text, needle);
-    (text.length < LONG ? this.#short : this.#long).add(text);
+    if (this.#native) {
+      this.#numbered.push({ length: text.length, needle });
+      this.#waiting.push(text);
+    } else (text.length < LONG ? this.#short : this.#long).add(text);
   }
 
   /** Calls `found` for every text in `bytes`. */
   find(bytes: Buffer, found: Found): void {
+    if (this.#native) {
+      this.#findNatively(this.#native, bytes, found);
+      return;
+    }
     this.#long.find(bytes, this.#texts, found);
     this.#short.find(bytes, this.#texts, found);
+  }
+
+  #findNatively(native: Native, bytes: Buffer, found: Found): void {
+    if (this.#waiting.length > 0) {
+      let end = 0;
+      const ends = Int32Array.from(this.#waiting, (text) => (end += text.length));
+      native.add(Buffer.from(this.#waiting.join(''), 'latin1'), ends);
+      this.#waiting = [];
+    }
+    const places = native.find(bytes);
+    for (let i = 0; i < places.length; i += 2) {
+      const { length, needle } = this.#numbered[places[i + 1]!]!;
+      found(places[i]!, places[i]! + length, needle);
+    }
   }
 }
