@@ -164,7 +164,7 @@ describe('the addon refuses what would reach outside', () => {
   test('needles', () => {
     const needles = new addon.Needles();
     needles.add(Buffer.from('abcdmkesslermkessler'), ints(4, 12, 20));
-    expect([...needles.find(Buffer.from('xabcd mkessler'))]).toEqual([6, 2, 6, 1, 1, 0]);
+    expect([...needles.find(Buffer.from('xabcd mkessler'))]).toEqual([1, 0, 6, 2, 6, 1]);
     expect([...needles.find(Buffer.from('abc'))]).toEqual([]);
     expect(() => needles.add(Buffer.from('abc'), ints(3))).toThrow(RangeError);
     expect(() => needles.add(Buffer.from('abcd'), ints(5))).toThrow(RangeError);
