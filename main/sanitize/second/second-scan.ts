@@ -3,7 +3,8 @@
  * which either finds something must not leave.
  */
 import type { Pseudonyms } from '../pseudonyms.js';
-import { LearntSearch } from './learnt-search.js';
+import { findByForeignRules } from './foreign-rules.js';
+import { type Leak, LearntSearch } from './learnt-search.js';
 
 const NEWLINE = 10;
 
@@ -16,7 +17,15 @@ export class SecondScan {
 
   /** Numbers of the lines that hold something, from 0, in order. */
   lines(clean: Buffer): number[] {
-    return linesOf(clean, this.#learnt.find(clean));
+    return linesOf(clean, this.leaks(clean));
+  }
+
+  /** What was found and where; never the values. */
+  leaks(clean: Buffer): Leak[] {
+    return [
+      ...this.#learnt.find(clean),
+      ...findByForeignRules(clean).map(({ start, end, rule }) => ({ start, end, family: `rule ${rule}` })),
+    ];
   }
 }
 
