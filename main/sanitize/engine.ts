@@ -7,6 +7,7 @@ import { type JoinedText, joinDeltas } from './deltas.js';
 import { isSharedUser } from './detect/people.js';
 import { type Registry, STANDARD } from './detect/registry.js';
 import type { TextView } from './detect/text-view.js';
+import { droppedFields } from './dropped-fields.js';
 import { CONTINUED, Pseudonyms } from './pseudonyms.js';
 import { Ranges } from './ranges.js';
 import { createScanner, scanAddon } from './scan/create-scanner.js';
@@ -83,12 +84,20 @@ export class SanitizeEngine {
   /** First pass over whole lines. */
   detect(input: Uint8Array, from = 0, to = input.length): Ranges {
     const joined = joinDeltas(input, from, to);
-    return joined.length > 0 ? this.#detectWithJoined(input, from, to, joined) : this.#detectStrings(input, from, to);
+    const dropped = droppedFields(input, from, to);
+    if (joined.length + dropped.length === 0) return this.#detectStrings(input, from, to);
+    return this.#detectWithJoined(input, from, to, joined, dropped);
   }
 
   /** Pieces of a text may overlap what was found in the strings that they are: all is looked at together. */
-  #detectWithJoined(input: Uint8Array, from: number, to: number, joined: readonly JoinedText[]): Ranges {
-    const spans: Span[] = [];
+  #detectWithJoined(
+    input: Uint8Array,
+    from: number,
+    to: number,
+    joined: readonly JoinedText[],
+    dropped: readonly Span[],
+  ): Ranges {
+    const spans: Span[] = [...dropped];
     const leaves = new Leaves(input);
     scannerOf(this.#registry).scan(input, from, to, (result) => this.#detectIn(leaves, result, spans));
     for (const one of joined) this.#detectJoined(one, spans);

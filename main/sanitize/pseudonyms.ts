@@ -1,4 +1,5 @@
 /** The same value gets the same stand-in through a session; numbers follow the first appearance. */
+import { standInImage } from './stand-in-image.js';
 
 export interface Entity {
   family: string;
@@ -10,6 +11,10 @@ export interface Entity {
 
 /** The rest of a value that came in pieces: nothing stands for it. */
 export const CONTINUED = 'continued';
+/** What a server encrypted: programs leave out an empty one. */
+const SIGNATURE = 'signature';
+/** Lists of token ids and log-probabilities: an empty list stays. */
+export const TOKENS = 'token-ids';
 const SLUG = 'user-slug';
 const MAX_PER_NET = 254;
 const IP_NETS = ['192.0.2', '198.51.100', '203.0.113'];
@@ -38,7 +43,7 @@ export class Pseudonyms {
     const slug = family === SLUG;
     // A folder's name made from a path is another spelling: it has its own stand-in, made from that of the account.
     if (slug) this.of('user', value);
-    const key = slug ? `${SLUG}\0${value}` : value;
+    const key = slug || value === '' ? `${family}\0${value}` : value;
     let index = this.#byValue.get(key);
     if (index === undefined) {
       index = this.#entities.length;
@@ -86,7 +91,8 @@ export class Pseudonyms {
   }
 
   #make({ family, value }: Entity): string {
-    if (family === CONTINUED) return '';
+    if (family === CONTINUED || family === SIGNATURE || family === TOKENS) return '';
+    if (family === 'image') return standInImage(value, this.#next('IMAGE'));
     if (family === SLUG) return `${this.entity(this.of('user', value)).placeholder}slug`;
     if (family === 'user' || family === 'host' || family === 'person') return `${family}${this.#next(family)}`;
     if (family === 'email') return `person${this.#next('person')}@example.com`;

@@ -6,7 +6,7 @@
 import { TackroomError } from '../../contract/errors.js';
 import { type Registry, STANDARD } from './detect/registry.js';
 import { SanitizeEngine } from './engine.js';
-import { Pseudonyms } from './pseudonyms.js';
+import { CONTINUED, Pseudonyms } from './pseudonyms.js';
 import { Ranges } from './ranges.js';
 import { DENIED } from './rules.js';
 import { SecondScan } from './second/second-scan.js';
@@ -77,7 +77,7 @@ export function refuseDenied(pseudonyms: Pseudonyms): void {
 export const summaries = (pseudonyms: Pseudonyms): RedactionSummary[] =>
   pseudonyms
     .entities()
-    .filter(({ placeholder }) => placeholder !== '')
+    .filter(({ family }) => family !== CONTINUED)
     .map(({ family, placeholder, occurrences }) => ({ family, placeholder, occurrences }));
 
 /** Scans cleaned lines again. What is still found is replaced once more; a line where that does not help is withheld. */

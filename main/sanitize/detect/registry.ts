@@ -6,6 +6,7 @@ import { COMMANDS } from './commands.js';
 import { FIELDS_OF_PERSONS, personField } from './fields.js';
 import { fieldValue, KEY_VALUES } from './key-values.js';
 import { digits, iban, ipv4, ipv6, mac, NUMBERS, phone } from './numbers.js';
+import { OPAQUE } from './opaque.js';
 import { PEOPLE } from './people.js';
 import { PLACES } from './places.js';
 import { STAND_INS } from './stand-ins.js';
@@ -24,6 +25,7 @@ const ALL: readonly Anchored[] = [
   ...COMMANDS,
   ...PLACES,
   ...FIELDS_OF_PERSONS,
+  ...OPAQUE,
 ];
 
 export interface Registry {

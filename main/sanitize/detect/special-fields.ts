@@ -1,4 +1,5 @@
 /** JSON fields whose name and value together say what they are. */
+import { signatureField } from './opaque.js';
 import type { TextView } from './text-view.js';
 
 /** Fields that hold a secret by their format: private keys as JWK (RFC 7517), service accounts, kubeconfig, Docker. */
@@ -17,7 +18,9 @@ const SPECIAL_FIELDS: [name: RegExp, value: RegExp, family: string][] = [
 ];
 
 /** Whether the text is such a value; it is reported then. */
-export function specialField({ key, text, spans }: TextView): boolean {
+export function specialField(view: TextView): boolean {
+  if (signatureField(view)) return true;
+  const { key, text, spans } = view;
   const value = text.trim();
   const special = SPECIAL_FIELDS.find(([name, shape]) => name.test(key) && shape.test(value));
   if (!special) return false;

@@ -115,7 +115,7 @@ function cleaned(records: readonly Buffer[], rules: RulesFile, options: ReviewOp
 }
 
 function rowsOf(found: readonly Finding[], { pseudonyms }: SanitizeStream): Pick<Copy, 'kinds' | 'places' | 'joined'> {
-  const values = new Map(pseudonyms.entities().map(({ placeholder, value }) => [placeholder, value]));
+  const values = new Map(pseudonyms.entities().map(({ family, placeholder, value }) => [placeholder || family, value]));
   const numbers = new Map<string, number>();
   const kinds: ReviewKind[] = [];
   let joined = 0;
@@ -125,11 +125,13 @@ function rowsOf(found: readonly Finding[], { pseudonyms }: SanitizeStream): Pick
       joined++;
       return { record: line, start, end, kind: last, rest: true };
     }
-    let kind = numbers.get(placeholder);
+    // Nothing stands for what servers encrypted, and for token ids.
+    const name = placeholder || family;
+    let kind = numbers.get(name);
     if (kind === undefined) {
       kind = kinds.length;
-      numbers.set(placeholder, kind);
-      kinds.push({ family, certainty, placeholder, count: 0, value: values.get(placeholder) ?? '', first: line });
+      numbers.set(name, kind);
+      kinds.push({ family, certainty, placeholder, count: 0, value: values.get(name) ?? '', first: line });
     }
     kinds[kind]!.count++;
     last = kind;
