@@ -19,7 +19,7 @@ export interface ScanAddon {
   Needles: new () => {
     /** The texts one after the other, and where each ends. Errors: RangeError for one that is too short, and beyond 1 GB of them. */
     add(texts: Uint8Array, ends: Int32Array): void;
-    /** Where each of them stands and its number, two numbers each, by where they begin. */
+    /** Every place of one of them: where it begins and ends and its number, three numbers each, in no order. */
     find(bytes: Uint8Array): Int32Array;
   };
   /**

@@ -4,6 +4,9 @@
  * may be one is looked up in full, by its length. So the time grows with the input, not with the number of texts.
  */
 
+import type { ScanAddon } from '../../../native/scan-addon.js';
+import { scanAddon } from '../scan/create-scanner.js';
+
 export interface Needle {
   /** Letters and digits beside it make it another word. */
   bounded: boolean;
@@ -98,21 +101,68 @@ class Beginnings {
   }
 }
 
+type Native = InstanceType<ScanAddon['Needles']>;
+
 export class NeedleIndex {
   readonly #texts = new Map<string, Needle>();
   readonly #long = new Beginnings(LONG, 4);
   readonly #short = new Beginnings(SHORTEST, 2);
+  /**
+   * The same in C++ (native/src/scan/needles.h) where the addon was built, which keeps the texts: there may be millions of them. Here are
+   * their owners, in twos with what bounds them, and those that it does not have yet. Texts that are entered twice are found twice.
+   */
+  readonly #native: Native | null;
+  #owners = new Int32Array(1024);
+  #count = 0;
+  #waiting: string[] = [];
+
+  constructor(addon: ScanAddon | null = scanAddon()) {
+    this.#native = addon && new addon.Needles();
+  }
 
   /** `text`: bytes as latin1, at least `SHORTEST`. The first entry of a text stays. */
   add(text: string, needle: Needle): void {
-    if (text.length < SHORTEST || this.#texts.has(text)) return;
+    if (text.length < SHORTEST) return;
+    if (this.#native) {
+      this.#addNatively(text, needle);
+      return;
+    }
+    if (this.#texts.has(text)) return;
     this.#texts.set(text, needle);
     (text.length < LONG ? this.#short : this.#long).add(text);
   }
 
   /** Calls `found` for every text in `bytes`. */
   find(bytes: Buffer, found: Found): void {
+    if (this.#native) {
+      this.#findNatively(this.#native, bytes, found);
+      return;
+    }
     this.#long.find(bytes, this.#texts, found);
     this.#short.find(bytes, this.#texts, found);
+  }
+
+  #addNatively(text: string, { owner, bounded }: Needle): void {
+    if (this.#count === this.#owners.length) {
+      const old = this.#owners;
+      this.#owners = new Int32Array(old.length * 2);
+      this.#owners.set(old);
+    }
+    this.#owners[this.#count++] = owner * 2 + Number(bounded);
+    this.#waiting.push(text);
+  }
+
+  #findNatively(native: Native, bytes: Buffer, found: Found): void {
+    if (this.#waiting.length > 0) {
+      let end = 0;
+      const ends = Int32Array.from(this.#waiting, (text) => (end += text.length));
+      native.add(Buffer.from(this.#waiting.join(''), 'latin1'), ends);
+      this.#waiting = [];
+    }
+    const places = native.find(bytes);
+    for (let i = 0; i < places.length; i += 3) {
+      const owner = this.#owners[places[i + 2]!]!;
+      found(places[i]!, places[i + 1]!, { owner: owner >> 1, bounded: (owner & 1) === 1 });
+    }
   }
 }

@@ -198,13 +198,13 @@ class NeedleSearch : public Napi::ObjectWrap<NeedleSearch> {
     }
   }
 
-  /** find(bytes): pairs of where a text stands and its number. */
+  /** find(bytes): for every place of a text where it begins and ends, and its number. */
   Napi::Value find(const Napi::CallbackInfo& info) {
     const auto bytes = array_of<uint8_t>(info[0], napi_uint8_array);
     if (bytes.ByteLength() > INT32_MAX) throw Napi::RangeError::New(info.Env(), "These are too many bytes.");
     found_.length = 0;
     needles_.find(bytes.Data(), bytes.ByteLength(), found_);
-    auto result = Napi::Int32Array::New(info.Env(), found_.length * 2);
+    auto result = Napi::Int32Array::New(info.Env(), found_.length * 3);
     if (found_.length > 0) std::memcpy(result.Data(), found_.data(), found_.length * sizeof(NeedleFound));
     return result;
   }
