@@ -17,6 +17,8 @@ type Found = (start: number, end: number, needle: Needle) => void;
 
 export const SHORTEST = 4;
 const LONG = 8;
+/** Texts that are handed over together. */
+const AT_ONCE = 4096;
 const LEAST_BITS = 12;
 const MOST_BITS = 22;
 /** Places of the table for each text. */
@@ -124,7 +126,7 @@ export class NeedleIndex {
   add(text: string, needle: Needle): void {
     if (text.length < SHORTEST) return;
     if (this.#native) {
-      this.#addNatively(text, needle);
+      this.#addNatively(this.#native, text, needle);
       return;
     }
     if (this.#texts.has(text)) return;
@@ -142,23 +144,25 @@ export class NeedleIndex {
     this.#short.find(bytes, this.#texts, found);
   }
 
-  #addNatively(text: string, { owner, bounded }: Needle): void {
+  #addNatively(native: Native, text: string, { owner, bounded }: Needle): void {
     if (this.#count === this.#owners.length) {
       const old = this.#owners;
       this.#owners = new Int32Array(old.length * 2);
       this.#owners.set(old);
     }
     this.#owners[this.#count++] = owner * 2 + Number(bounded);
-    this.#waiting.push(text);
+    if (this.#waiting.push(text) === AT_ONCE) this.#handOver(native);
+  }
+
+  #handOver(native: Native): void {
+    let end = 0;
+    const ends = Int32Array.from(this.#waiting, (text) => (end += text.length));
+    native.add(Buffer.from(this.#waiting.join(''), 'latin1'), ends);
+    this.#waiting = [];
   }
 
   #findNatively(native: Native, bytes: Buffer, found: Found): void {
-    if (this.#waiting.length > 0) {
-      let end = 0;
-      const ends = Int32Array.from(this.#waiting, (text) => (end += text.length));
-      native.add(Buffer.from(this.#waiting.join(''), 'latin1'), ends);
-      this.#waiting = [];
-    }
+    if (this.#waiting.length > 0) this.#handOver(native);
     const places = native.find(bytes);
     for (let i = 0; i < places.length; i += 3) {
       const owner = this.#owners[places[i + 2]!]!;
