@@ -47,6 +47,8 @@ export const CleanRecord = z.object({
   bytes: count,
   withheld: z.boolean(),
   places: z.array(z.object({ place: count, kind: count, path: z.string().max(500) })).max(MAX_FIELDS),
+  /** Places that are not sent. */
+  hiddenPlaces: count,
   fields: z.array(CleanField).max(MAX_FIELDS),
   /** Fields that are not sent. */
   hiddenFields: count,

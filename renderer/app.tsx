@@ -7,6 +7,8 @@ import { Notices } from './parts/notices.js';
 import { Sidebar } from './parts/sidebar.js';
 import { StatusBar } from './parts/status-bar.js';
 import { AdaptersScreen } from './screens/adapters.js';
+import { CleanScreen } from './screens/clean.js';
+import { CleanReviewScreen } from './screens/clean-review.js';
 import { ConnectScreen } from './screens/connect.js';
 import { GuardScreen } from './screens/guard.js';
 import { HomeScreen } from './screens/home.js';
@@ -32,6 +34,10 @@ function Screen() {
       return <SessionScreen key={route.id} id={route.id} request={route.request} />;
     case 'guard':
       return <GuardScreen />;
+    case 'clean':
+      return <CleanScreen />;
+    case 'clean-session':
+      return <CleanReviewScreen key={route.id} id={route.id} />;
     case 'runs':
       return <RunsScreen />;
     case 'run':
@@ -67,6 +73,7 @@ export function App() {
   useAction('home', () => goTo({ screen: 'home' }));
   useAction('sessions', () => goTo({ screen: 'sessions' }));
   useAction('guard', () => goTo({ screen: 'guard' }));
+  useAction('clean', () => goTo({ screen: 'clean' }));
   useAction('runs', () => goTo({ screen: 'runs' }));
   useAction('adapters', () => goTo({ screen: 'adapters' }));
   useAction('connect', () => goTo({ screen: 'connect' }));

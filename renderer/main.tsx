@@ -19,6 +19,7 @@ import './styles/home.css';
 import './styles/lists.css';
 import './styles/session.css';
 import './styles/guard.css';
+import './styles/clean.css';
 import './styles/run.css';
 import './styles/connect.css';
 import './styles/recording.css';

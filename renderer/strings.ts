@@ -4,6 +4,7 @@ import type { EngineView } from '../contract/views.js';
 import type { ConnectionState } from './bridge/socket-bridge.js';
 import type { Action } from './logic/shortcuts.js';
 import type { Theme } from './stores/theme.js';
+import { cleanStrings } from './strings/clean.js';
 import { connectStrings } from './strings/connect.js';
 import { guardStrings } from './strings/guard.js';
 import { recordingStrings } from './strings/recording.js';
@@ -16,10 +17,12 @@ export const S = {
   skip: 'Skip to content',
   navigation: 'Screens',
   guard: guardStrings,
+  clean: cleanStrings,
   screens: {
     home: 'Home',
     sessions: 'Sessions',
     guard: 'Guard',
+    clean: 'Clean',
     runs: 'Runs',
     adapters: 'Adapters',
     connect: 'Connect',
@@ -67,6 +70,7 @@ export const S = {
       home: 'Home',
       sessions: 'Sessions',
       guard: 'Guard',
+      clean: 'Clean',
       runs: 'Runs',
       adapters: 'Adapters',
       connect: 'Connect',
@@ -76,6 +80,12 @@ export const S = {
       previous: 'Previous row or step',
       fold: 'Show all long texts, or fold them',
       blocked: 'Next blocked call',
+      nextPlace: 'Clean: next replaced place',
+      previousPlace: 'Clean: previous replaced place',
+      keepValue: 'Clean: keep this value',
+      redactAll: 'Clean: replace all like this',
+      always: 'Clean: always, in all sessions',
+      undo: 'Clean: undo the last decision',
       follow: 'Follow the newest step',
       smooth: 'More smoothing, then none',
       reset: 'Show all steps',
@@ -187,6 +197,7 @@ export const S = {
       origin: 'Origin',
       calls: 'Calls',
       requests: 'Requests',
+      clean: 'Clean',
       updated: 'Last request',
     },
     untitled: 'Untitled session',

@@ -20,6 +20,7 @@ import { z } from 'zod';
 import { TackroomError } from '../../contract/errors.js';
 import { type Registry, register } from './detect/registry.js';
 import { type Anchored, CHAR, type Detector, isChar, lineStart } from './detect/text-view.js';
+import type { Certainty } from './span.js';
 
 const Rule = z
   .strictObject({
@@ -104,21 +105,26 @@ function anchored(rule: Rule, family: string, path: string): Anchored[] {
   return [{ anchors: anchor(held), flags: 0, detector: ofPattern(family, linear(pattern!, name, path)) }];
 }
 
+/** What keeps a session in is not hidden by what else is found there. */
+const certaintyOf = (family: string): Certainty => (family.startsWith(DENIED) ? 'checksum' : 'block');
+
 function ofValue(family: string, value: string, partial: boolean): Detector {
+  const certainty = certaintyOf(family);
   const lower = value.toLowerCase();
   return ({ text, spans }, at) => {
     const end = at + value.length;
     if (value.length > MAX_ANCHOR && text.slice(at, end).toLowerCase() !== lower) return;
-    if (partial) return void spans.push({ start: at, end, family, certainty: 'block', value: lower });
+    if (partial) return void spans.push({ start: at, end, family, certainty, value: lower });
     const words = isChar(value, 0, CHAR.alnum) && isChar(text, at - 1, CHAR.alnum);
     if (words || (isChar(value, value.length - 1, CHAR.alnum) && isChar(text, end, CHAR.alnum))) return;
-    spans.push({ start: at, end, family, certainty: 'block', value: text.slice(at, end).toLowerCase() });
+    spans.push({ start: at, end, family, certainty, value: text.slice(at, end).toLowerCase() });
   };
 }
 
 const REACH = 1000;
 
 function ofPattern(family: string, search: RegExp): Detector {
+  const certainty = certaintyOf(family);
   return ({ text, spans }, at) => {
     const from = lineStart(text, at, REACH);
     const window = text.slice(from, at + REACH);
@@ -127,7 +133,7 @@ function ofPattern(family: string, search: RegExp): Detector {
       const start = from + match.index;
       if (match[0] === '') search.lastIndex++;
       else if (start + match[0].length > at)
-        spans.push({ start, end: start + match[0].length, family, certainty: 'block', value: match[0] });
+        spans.push({ start, end: start + match[0].length, family, certainty, value: match[0] });
     }
   };
 }

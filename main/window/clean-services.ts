@@ -11,6 +11,7 @@ import { TackroomError } from '../../contract/errors.js';
 import type { Session } from '../../contract/records.js';
 import { type Decision, Decisions, type What } from '../sanitize/review/decisions.js';
 import { lookedVersion, policyKey } from '../sanitize/review/policy.js';
+import { DENY_SHOWN } from '../sanitize/review/review.js';
 import { storedVerdicts } from '../sanitize/review/verdict-store.js';
 import { compileFile } from '../sanitize/rules.js';
 import type { Store } from '../store/store.js';
@@ -32,6 +33,12 @@ export function cleanServices({ store, bus, vault }: { store: Store; bus: EventB
   const decidedValue = async (id: string, about: About): Promise<{ name: string; value: string; partial: boolean }> => {
     if ('text' in about) return { name: MARKED, value: about.text, partial: about.partial };
     const { output } = await host.ask(id, 'value', about);
+    if (output.family.startsWith(DENY_SHOWN))
+      throw new TackroomError(
+        'REFUSED',
+        'What a rule keeps on this machine cannot be decided about one by one.',
+        'Undo the rule first.',
+      );
     return { name: output.family, value: output.value, partial: false };
   };
 

@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { CLEAN_PAGE, type CleanKind, MAX_KINDS } from '../../contract/clean-calls.js';
 import { TackroomError, toErrorShape } from '../../contract/errors.js';
 import { recordView } from '../sanitize/review/record-view.js';
-import { type Review, reviewRecords } from '../sanitize/review/review.js';
+import { DENY_SHOWN, type Review, reviewRecords } from '../sanitize/review/review.js';
 import { isLow } from '../sanitize/review/verdict.js';
 import { openStore } from '../store/store.js';
 import { type SessionRecords, sessionRecords } from '../trajectory/session-records.js';
@@ -49,10 +49,11 @@ function open({ sessionId, policy, fresh }: ThreadCalls['open']['input']): Opene
       kind,
       family,
       certainty,
-      placeholder,
+      // Nothing stands in the place of what servers encrypted.
+      placeholder: placeholder || `(${family})`,
       count,
       low: isLow({ family, certainty }) && !policy.confirmed.includes(family),
-      own: own.has(family) || family.startsWith('deny '),
+      own: own.has(family) || family.startsWith(DENY_SHOWN),
     }),
   );
   return { summary: review.summary, kinds, hiddenKinds: review.kinds.length - kinds.length };

@@ -5,6 +5,8 @@ export type Route =
   /** `request`: the step to show. */
   | { screen: 'session'; id: string; request?: string }
   | { screen: 'guard' }
+  | { screen: 'clean' }
+  | { screen: 'clean-session'; id: string }
   | { screen: 'runs' }
   | { screen: 'run'; id: string }
   | { screen: 'adapters' }
@@ -17,6 +19,7 @@ export function parseRoute(hash: string): Route {
   const request = decode(rawRequest);
   if (name === 'sessions') return id ? { screen: 'session', id, ...(request && { request }) } : { screen: 'sessions' };
   if (name === 'guard') return { screen: 'guard' };
+  if (name === 'clean') return id ? { screen: 'clean-session', id } : { screen: 'clean' };
   if (name === 'runs') return id ? { screen: 'run', id } : { screen: 'runs' };
   if (name === 'adapters' || name === 'connect' || name === 'recording') return { screen: name };
   return { screen: 'home' };
@@ -28,6 +31,8 @@ export function routeHref(route: Route): string {
       return '#/';
     case 'session':
       return `#/sessions/${[route.id, route.request].flatMap((part) => (part ? encodeURIComponent(part) : [])).join('/')}`;
+    case 'clean-session':
+      return `#/clean/${encodeURIComponent(route.id)}`;
     case 'run':
       return `#/runs/${encodeURIComponent(route.id)}`;
     default:

@@ -30,7 +30,7 @@ export function listenToKeys(): () => void {
   const reader = new ShortcutReader();
   const onKey = (event: KeyboardEvent): void => {
     if (event.defaultPrevented || takesText(event.target)) return;
-    const action = reader.read(event, event.timeStamp);
+    const action = reader.read(event, event.timeStamp, (one) => (handlers.get(one)?.length ?? 0) > 0);
     const handler = action && handlers.get(action)?.at(-1);
     if (!handler) return;
     event.preventDefault();

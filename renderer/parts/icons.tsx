@@ -14,6 +14,9 @@ function Sign({ path, size = 16 }: IconProps & { path: string }) {
 export const HomeIcon = (props: IconProps) => <Sign path="M2.5 7.5 8 3l5.5 4.5M4 6.8V13h8V6.8" {...props} />;
 export const SessionsIcon = (props: IconProps) => <Sign path="M2.5 3.5h11v7h-6L4.5 13v-2.5h-2z" {...props} />;
 export const GuardIcon = (props: IconProps) => <Sign path="M8 2.2 13 4v3.8c0 3-2 5.1-5 6-3-.9-5-3-5-6V4z" {...props} />;
+export const CleanIcon = (props: IconProps) => (
+  <Sign path="M9.5 2.5 7 8M4.5 7.8l5 2.2-1.8 3.5H2.5c1.3-1.4 2-3.4 2-5.7zM12 9.5h0M13.5 12h0M11 13.3h0" {...props} />
+);
 export const RunsIcon = (props: IconProps) => <Sign path="M2.5 2.5v11h11M5 10.5l2.5-3 2 1.5 3.5-4.5" {...props} />;
 export const AdaptersIcon = (props: IconProps) => (
   <Sign path="M8 2.5 13.5 5 8 7.5 2.5 5zM2.5 8 8 10.5 13.5 8M2.5 11 8 13.5l5.5-2.5" {...props} />

@@ -25,7 +25,7 @@ function stagesOf({ recorded, clean, tasks, runs, adapters }: LoopCounts): Stage
       ],
       to: { screen: 'sessions' },
     },
-    { name: 'clean', count: clean.sessions, details: [S.home.replaced(clean.replaced)] },
+    { name: 'clean', count: clean.sessions, details: [S.home.replaced(clean.replaced)], to: { screen: 'clean' } },
     {
       name: 'tasks',
       count: tasks.kept,

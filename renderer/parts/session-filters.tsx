@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
+import { VerdictFilter } from '../../contract/clean-calls.js';
 import { Harness, Origin } from '../../contract/records.js';
 import { useSessionList } from '../stores/session-list.js';
 import { S } from '../strings.js';
@@ -46,6 +47,13 @@ export function SessionFilters() {
         options={Origin.options}
         name={(o) => S.origin[o]}
         onChange={(origin) => setFilter({ origin })}
+      />
+      <Choice
+        label={S.clean.title}
+        value={filter.clean}
+        options={VerdictFilter.options}
+        name={(verdict) => S.clean.filterNames[verdict]}
+        onChange={(clean) => setFilter({ clean })}
       />
       <label className="field">
         <input

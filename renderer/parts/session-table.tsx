@@ -3,9 +3,11 @@ import type { Session } from '../../contract/records.js';
 import { formatAge, formatCount, formatDate } from '../logic/format.js';
 import { harnessName } from '../logic/harness-name.js';
 import { visibleRows } from '../logic/visible-rows.js';
+import { useCleanVerdicts } from '../stores/clean-verdicts.js';
 import { useClock } from '../stores/clock.js';
 import { sessionAt, useSessionList } from '../stores/session-list.js';
 import { S } from '../strings.js';
+import { CleanVerdictPill } from './clean-verdict-pill.js';
 import { Command } from './command.js';
 import { Empty } from './empty.js';
 import { Pill } from './pill.js';
@@ -29,6 +31,10 @@ export function SessionTable() {
     return () => observer.disconnect();
   }, []);
   useEffect(() => show(first, end), [show, first, end]);
+  useEffect(() => {
+    const rows = Array.from({ length: end - first }, (_, i) => sessionAt(pages, first + i));
+    useCleanVerdicts.getState().show(rows.flatMap((session) => session?.id ?? []));
+  }, [pages, first, end]);
   if (total === 0) return <NoSessions filtered={Object.values(filter).some((value) => value !== undefined)} />;
   return (
     <div className="session-table">
@@ -58,6 +64,7 @@ export function SessionTable() {
 
 function SessionRow({ row, session }: { row: number; session: Session | undefined }) {
   const now = useClock((state) => state.now);
+  const clean = useCleanVerdicts((state) => session && state.verdicts[session.id]);
   const place = (element: HTMLLIElement | null): void =>
     element?.style.setProperty('transform', `translateY(${row * ROW_HEIGHT}px)`);
   if (!session) return <li ref={place} className="session-item" aria-hidden="true" />;
@@ -72,6 +79,9 @@ function SessionRow({ row, session }: { row: number; session: Session | undefine
         <span className="col-origin faint">{S.origin[session.origin]}</span>
         <span className="col-calls num">{formatCount(session.toolCalls)}</span>
         <span className="col-requests num">{formatCount(session.requests)}</span>
+        <span className="col-clean">
+          {clean?.verdict && <CleanVerdictPill verdict={clean.verdict} stale={clean.stale} />}
+        </span>
         <time
           className="col-updated faint num"
           dateTime={new Date(session.updatedAt).toISOString()}

@@ -6,6 +6,7 @@ import { useTheme } from '../stores/theme.js';
 import { S } from '../strings.js';
 import {
   AdaptersIcon,
+  CleanIcon,
   ConnectIcon,
   GuardIcon,
   HomeIcon,
@@ -18,19 +19,21 @@ import {
 } from './icons.js';
 import { Link } from './link.js';
 
-type Top = 'home' | 'sessions' | 'guard' | 'runs' | 'adapters' | 'connect' | 'recording';
+type Top = 'home' | 'sessions' | 'guard' | 'clean' | 'runs' | 'adapters' | 'connect' | 'recording';
 const TOP: { screen: Top; icon: ReactNode }[] = [
   { screen: 'home', icon: <HomeIcon /> },
   { screen: 'sessions', icon: <SessionsIcon /> },
   { screen: 'guard', icon: <GuardIcon /> },
+  { screen: 'clean', icon: <CleanIcon /> },
   { screen: 'runs', icon: <RunsIcon /> },
   { screen: 'adapters', icon: <AdaptersIcon /> },
   { screen: 'connect', icon: <ConnectIcon /> },
   { screen: 'recording', icon: <RecordingIcon /> },
 ];
 
-const topOf = (route: Route): Top =>
-  route.screen === 'session' ? 'sessions' : route.screen === 'run' ? 'runs' : route.screen;
+const SHOWN_UNDER = { session: 'sessions', run: 'runs', 'clean-session': 'clean' } as const;
+const topOf = ({ screen }: Route): Top =>
+  screen === 'session' || screen === 'run' || screen === 'clean-session' ? SHOWN_UNDER[screen] : screen;
 
 export function Sidebar({ onHelp }: { onHelp(): void }) {
   const current = topOf(useRoute((state) => state.route));

@@ -2,12 +2,14 @@ import { useEffect } from 'react';
 import { formatCount, formatDate } from '../logic/format.js';
 import { harnessName } from '../logic/harness-name.js';
 import { moveRow, useAction } from '../parts/actions.js';
+import { CleanVerdictPill } from '../parts/clean-verdict-pill.js';
 import { Link } from '../parts/link.js';
 import { Pill } from '../parts/pill.js';
 import { Problem } from '../parts/problem.js';
 import { TranscriptStepView } from '../parts/transcript-step.js';
 import { useStepInView } from '../parts/use-step-in-view.js';
 import { WorkspacePanel } from '../parts/workspace-panel.js';
+import { useCleanVerdicts } from '../stores/clean-verdicts.js';
 import { useSession } from '../stores/session.js';
 import { useWorkspace } from '../stores/workspace.js';
 import { S } from '../strings.js';
@@ -19,6 +21,9 @@ export function SessionScreen({ id, request }: { id: string; request: string | u
   useEffect(() => void open(id), [open, id]);
   // Beside the session, not after it: what is above the steps should not move them.
   useEffect(() => void openWorkspace(id), [openWorkspace, id]);
+  const clean = useCleanVerdicts((state) => state.verdicts[id]);
+  const showVerdict = useCleanVerdicts((state) => state.show);
+  useEffect(() => showVerdict([id]), [showVerdict, id]);
   useStepInView(request);
   useAction('fold', toggleExpanded);
   useAction('next', () => moveRow(1, '[data-step]'));
@@ -43,6 +48,8 @@ export function SessionScreen({ id, request }: { id: string; request: string | u
             <span>{formatDate(session.createdAt)}</span>
             <span>{`${formatCount(session.requests)} ${S.session.facts.requests.toLowerCase()}`}</span>
             <span>{S.home.calls(session.toolCalls)}</span>
+            {clean?.verdict && <CleanVerdictPill verdict={clean.verdict} stale={clean.stale} />}
+            <Link to={{ screen: 'clean-session', id }}>{S.clean.openReview}</Link>
             {session.blocked > 0 && <Pill tone="bad">{S.sessions.blocked(session.blocked)}</Pill>}
           </p>
         </div>

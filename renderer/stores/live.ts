@@ -1,6 +1,9 @@
 /** Hands each pushed event to the stores; each takes what concerns it. */
 import { onEvent } from '../bridge/client.js';
 import { onAdaptersEvent } from './adapters.js';
+import { onCleanEvent } from './clean.js';
+import { onCleanListEvent } from './clean-list.js';
+import { onCleanVerdictsEvent } from './clean-verdicts.js';
 import { onConnectEvent } from './connect.js';
 import { onGuardLogEvent } from './guard-log.js';
 import { onHomeEvent } from './home.js';
@@ -20,6 +23,9 @@ const LISTENERS = [
   onAdaptersEvent,
   onConnectEvent,
   onGuardLogEvent,
+  onCleanEvent,
+  onCleanListEvent,
+  onCleanVerdictsEvent,
   onRecordingEvent,
   onWorkspaceEvent,
 ];

@@ -6,7 +6,7 @@ import type { Session } from '../../contract/records.js';
 import { ask } from '../bridge/client.js';
 import { throttle } from '../logic/throttle.js';
 
-export type SessionFilter = Pick<CallInput<'sessions.list'>, 'harness' | 'origin' | 'blockedOnly' | 'search'>;
+export type SessionFilter = Pick<CallInput<'sessions.list'>, 'harness' | 'origin' | 'blockedOnly' | 'clean' | 'search'>;
 
 interface SessionList {
   filter: SessionFilter;

@@ -119,8 +119,10 @@ describe('ShortcutReader', () => {
     expect(reader.read(press('g'), 0)).toBeUndefined();
     expect(reader.read(press('s'), 300)).toBe('sessions');
     expect(reader.read(press('s'), 400)).toBe('smooth');
-    expect(reader.read(press('4', { ctrlKey: true }), 500)).toBe('runs');
-    expect(reader.read(press('4', { metaKey: true }), 500)).toBe('runs');
+    expect(reader.read(press('5', { ctrlKey: true }), 500)).toBe('runs');
+    expect(reader.read(press('5', { metaKey: true }), 500)).toBe('runs');
+    expect(reader.read(press('k'), 550, (action) => action !== 'keepValue')).toBe('previous');
+    expect(reader.read(press('k'), 560)).toBe('keepValue');
     expect(reader.read(press('?'), 600)).toBe('help');
   });
 

@@ -35,6 +35,32 @@ describe("the user's rules", () => {
     );
   });
 
+  test('keeping in is not hidden by what else is found in the same place', () => {
+    const both =
+      'version: 1\nentities: [{ name: a, values: [Falkenstein] }]\ndeny: [{ name: b, values: [Falkenstein] }]';
+    expect(() => clean(both, 'at Falkenstein')).toThrow(expect.objectContaining({ code: 'REFUSED' }));
+    const address = 'version: 1\ndeny: [{ name: b, values: [Falkenstein] }]';
+    expect(() => clean(address, 'mail jo@Falkenstein.io')).toThrow(expect.objectContaining({ code: 'REFUSED' }));
+  });
+
+  test('what is kept stays in every spelling, as exactly this value', () => {
+    const keep = 'version: 1\nkeep: [jo@blue-works.io, vmarkelova]';
+    expect(clean(keep, 'jo@blue-works.io and al@blue-works.io')).toBe('jo@blue-works.io and person1@example.com');
+    expect(clean(keep, JSON.stringify({ a: 'cd /home/vmarkelova/x /home/pdorn/y' }))).toBe(
+      JSON.stringify({ a: 'cd /home/vmarkelova/x /home/user1/y' }),
+    );
+    expect(clean(keep, 'to=jo%40blue-works.io')).toBe('to=jo%40blue-works.io');
+  });
+
+  test('long values go whole, and partial ones inside words', () => {
+    const long = 'a sentence that says much '.repeat(20).trim();
+    const rule = `version: 1\nentities: [{ name: note, values: [${JSON.stringify(long)}] }]`;
+    expect(clean(rule, `x ${long.toUpperCase()} y`)).toBe('x REDACTED_NOTE_1 y');
+    expect(clean(rule, `x ${long.slice(0, -1)} y`)).toContain('a sentence');
+    const partial = 'version: 1\nentities: [{ name: p, values: [alkenst], partial: true }]';
+    expect(clean(partial, 'Falkenstein')).toBe('FREDACTED_P_1ein');
+  });
+
   test.each([
     ['version: 2', /version/],
     ['version: 1\nentities: [{ name: a }]', /either values or a pattern/],

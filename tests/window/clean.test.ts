@@ -103,7 +103,10 @@ describe('cleaned copies in the window', () => {
     await call('clean.decide', { id, do: 'redactKind', family: 'person' });
     expect((await look(id)).summary.verdict).toBe('pass');
     await call('clean.addRule', { do: 'deny', name: 'contract', value: PROJECT });
-    expect((await look(id)).summary.verdict).toBe('blocked');
+    const blocked = await look(id);
+    expect(blocked.summary.verdict).toBe('blocked');
+    const shown = blocked.kinds.find(({ family }) => family === 'deny contract')!;
+    await expect(call('clean.decide', { id, do: 'keep', kind: shown.kind })).rejects.toMatchObject({ code: 'REFUSED' });
     expect(() => exported(id)).toThrow(expect.objectContaining({ code: 'REFUSED' }));
     await expect(call('clean.addRule', { do: 'pattern', name: 'x', value: '(?=secret)abc' })).rejects.toMatchObject({
       code: 'BAD_ARGUMENT',

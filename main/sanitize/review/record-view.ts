@@ -11,6 +11,7 @@ import { type RecordString, stringsOf, textOf } from './record-strings.js';
 import type { Review } from './review.js';
 
 const FOLDED_FIELDS = 30;
+const FOLDED_PLACES = 60;
 /** Of records in which nothing was found. */
 const PLAIN_FIELDS = 4;
 
@@ -27,27 +28,34 @@ export function recordView(lines: readonly Buffer[], review: Review, record: num
   const line = lines[record]!;
   const clean = review.withheld.has(record) ? null : review.clean[record]!;
   const strings = stringsOf(line);
-  const copies = clean ? stringsOf(clean) : [];
-  const aligned = copies.length === strings.length;
+  const copyOf = clean ? copiesOf(clean, strings) : () => null;
   const places = placesIn(review, record);
   const shown: CleanField[] = [];
   const named: CleanRecord['places'] = [];
+  const room = whole ? MAX_FIELDS : FOLDED_PLACES;
   let hiddenFields = 0;
   let at = 0;
   strings.forEach((string, i) => {
     while (at < places.length && places[at]!.end <= string.from) at++;
+    // A list that was emptied, and this text in it.
+    if (at < places.length && places[at]!.start < string.from - 1 && places[at]!.end > string.to) {
+      const { place, kind } = places[at++]!;
+      if (named.length < room) named.push({ place, kind, path: string.path.replace(/\[\d+\].*$/, '') });
+      return;
+    }
     const found: Place[] = [];
     for (let p = at; p < places.length && places[p]!.start < string.to; p++) found.push(places[p]!);
     if (string.isKey && found.length === 0) return;
     const most = whole ? MAX_FIELDS : places.length > 0 ? FOLDED_FIELDS : PLAIN_FIELDS;
     const wanted = found.length > 0 || (string.to > string.from && (whole || places.length === 0));
-    if (!wanted || shown.length >= most || named.length + found.length > MAX_FIELDS) {
+    if (!wanted || shown.length >= most || (found.length > 0 && named.length >= room)) {
       hiddenFields++;
       return;
     }
-    for (const { place, kind } of found) named.push({ place, kind, path: string.path });
-    const copy = clean === null ? null : aligned ? textOf(clean, copies[i]!.from, copies[i]!.to) : '';
-    shown.push(fieldOf(line, string, found, copy, whole ? WHOLE_TEXT : FOLDED_TEXT));
+    const kept = found.slice(0, room - named.length);
+    for (const { place, kind } of kept) named.push({ place, kind, path: string.path });
+    const cut = kept.length < found.length;
+    shown.push(fieldOf(line, string, kept, copyOf(string, i), { most: whole ? WHOLE_TEXT : FOLDED_TEXT, cut }));
   });
   const source = strings.findIndex(({ path, isKey }) => path === 'source' && !isKey);
   const who = record === 0 ? 'session' : source < 0 ? '' : textOf(line, strings[source]!.from, strings[source]!.to);
@@ -57,9 +65,20 @@ export function recordView(lines: readonly Buffer[], review: Review, record: num
     bytes: line.length,
     withheld: clean === null,
     places: named,
+    hiddenPlaces: places.length - named.length,
     fields: shown,
     hiddenFields,
   };
+}
+
+/** The text of a string's copy: by its order, or by its path where lists were emptied. */
+function copiesOf(clean: Buffer, strings: readonly RecordString[]): (string: RecordString, i: number) => string {
+  const copies = stringsOf(clean);
+  const text = (copy: RecordString | undefined): string => (copy ? textOf(clean, copy.from, copy.to) : '');
+  if (copies.length === strings.length) return (_, i) => text(copies[i]);
+  const name = ({ path, isKey }: RecordString): string => `${path} ${isKey}`;
+  const byName = new Map(copies.map((copy) => [name(copy), copy]));
+  return (string) => text(byName.get(name(string)));
 }
 
 function placesIn({ places, kinds }: Review, record: number): Place[] {
@@ -87,7 +106,7 @@ function fieldOf(
   string: RecordString,
   found: readonly Place[],
   copy: string | null,
-  most: number,
+  { most, cut }: { most: number; cut: boolean },
 ): CleanField {
   const original: TextPart[] = [];
   const clean: TextPart[] = [];
@@ -106,10 +125,17 @@ function fieldOf(
     at = to;
   }
   const rest = textOf(line, at, string.to);
-  add(original, rest, null);
-  add(clean, rest, null);
+  if (!cut) {
+    add(original, rest, null);
+    add(clean, rest, null);
+  }
+  const said = clean.map(({ text }) => text).join('');
   // The second look may have replaced more than the first: then the copy is shown as it is, without marks.
-  const same = copy !== null && clean.map(({ text }) => text).join('') === copy;
+  const same = copy !== null && (cut ? copy.startsWith(said) : copy === said);
+  if (cut) {
+    original.at(-1)!.hidden = rest.length;
+    if (same) clean.at(-1)!.hidden = copy.length - said.length;
+  }
   const copied: TextPart[] = same ? clean : [{ text: copy ?? '', place: null, hidden: 0 }];
   return {
     path: string.path,
@@ -126,7 +152,11 @@ function folded(parts: readonly TextPart[], most: number): TextPart[] {
     if (text.length <= most) return [part];
     const head = i === 0 && parts.length > 1 && place === null ? 60 : Math.floor(most / 2);
     const tail = i === parts.length - 1 && place === null ? 0 : Math.floor(most / 2);
-    const shown = [{ text: text.slice(0, head), place, hidden: text.length - head - tail }];
-    return tail > 0 ? [...shown, { text: text.slice(-tail), place, hidden: 0 }] : shown;
+    const hidden = text.length - head - tail;
+    if (tail === 0) return [{ text: text.slice(0, head), place, hidden: hidden + part.hidden }];
+    return [
+      { text: text.slice(0, head), place, hidden },
+      { text: text.slice(-tail), place, hidden: part.hidden },
+    ];
   });
 }

@@ -46,6 +46,8 @@ export interface ReviewOptions {
   onProgress?(phase: 'find' | 'replace' | 'canary', done: number, total: number): void;
 }
 
+/** Family of what a rule keeps in, where it is shown. */
+export const DENY_SHOWN = 'deny ';
 /** The beginning of the session, for the fakes. */
 const CANARY_BYTES = 1 << 20;
 
@@ -80,7 +82,7 @@ function copyOf(records: readonly Buffer[], options: ReviewOptions): { copy: Cop
   } catch (error) {
     if ((error as ErrorShape).code !== 'REFUSED') throw error;
   }
-  const named = rules.deny.map((rule) => ({ ...rule, name: `deny ${rule.name}`.slice(0, 41) }));
+  const named = rules.deny.map((rule) => ({ ...rule, name: `${DENY_SHOWN}${rule.name}`.slice(0, 41) }));
   const copy = cleaned(records, { ...rules, entities: [...named, ...rules.entities], deny: [] }, options);
   const found = new Set(copy.kinds.map(({ family }) => family));
   return { copy, denied: named.flatMap(({ name }, i) => (found.has(name) ? rules.deny[i]!.name : [])) };
