@@ -35,6 +35,11 @@ export interface ScanAddon {
     starts: Int32Array,
     out: Uint8Array,
   ): void;
+  /**
+   * Where windows of three bytes begin that may be wanted; letters count as small. `places` says of a pair of bytes, the first in the high
+   * half, whether it begins one (1) or ends one (2); `windows` says it by the high half of the hash of all three. Both have 65,536 bytes.
+   */
+  pairWindows(bytes: Uint8Array, places: Uint8Array, windows: Uint8Array): Int32Array;
   /** Where `wanted` first stands in whole within `bytes[from..to)`; -1: nowhere. */
   indexOf(bytes: Uint8Array, from: number, to: number, wanted: Uint8Array): number;
 }

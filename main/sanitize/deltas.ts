@@ -2,9 +2,9 @@
  * Records of a stream that carry one text in pieces: a secret that is cut in two is found in the joined text. Pieces are strings
  * under a field `delta` of records that follow each other and look alike.
  */
-import { scanAddon } from './scan/create-scanner.js';
 import { decode } from './scan/decode.js';
 import { Bytes, Ints } from './scan/growable.js';
+import { indexOf } from './scan/index-of.js';
 import { stringEnd } from './scan/json-check.js';
 import { BREAKPOINT, View } from './scan/layout.js';
 
@@ -29,7 +29,7 @@ export interface JoinedText {
 /** Texts in two pieces or more within `input[from..to)`. */
 export function joinDeltas(input: Uint8Array, from: number, to: number): JoinedText[] {
   const bytes = Buffer.from(input.buffer, input.byteOffset, input.byteLength);
-  const first = scanAddon()?.indexOf(bytes, from, to, MARK) ?? bytes.subarray(0, to).indexOf(MARK, from);
+  const first = indexOf(bytes, from, to, MARK);
   if (first < 0) return [];
   const out: JoinedText[] = [];
   let open = new Map<string, Piece[]>();

@@ -3,6 +3,7 @@
  * The lists stay, empty.
  */
 import { TOKENS } from './pseudonyms.js';
+import { indexOf } from './scan/index-of.js';
 import type { Span } from './span.js';
 
 /** Ends of the names. */
@@ -20,13 +21,13 @@ export function droppedFields(input: Uint8Array, from: number, to: number): Span
   const bytes = Buffer.from(input.buffer, input.byteOffset, input.byteLength);
   const spans: Span[] = [];
   for (const name of NAMES) {
-    let at = bytes.indexOf(name, from);
-    while (at >= 0 && at < to) {
+    let at = indexOf(bytes, from, to, name);
+    while (at >= 0) {
       const end = at + name.length;
       const list = listAfter(bytes, end, to);
       const field = list && NAME.test(bytes.toString('latin1', Math.max(from, end - LONGEST_NAME), end));
       if (field && list.end > list.start) spans.push({ ...list, family: TOKENS, certainty: 'checksum', value: '' });
-      at = bytes.indexOf(name, field ? list.end : end);
+      at = indexOf(bytes, field ? list.end : end, to, name);
     }
   }
   return spans.sort((a, b) => a.start - b.start);

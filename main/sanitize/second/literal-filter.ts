@@ -1,4 +1,5 @@
 /** Tells fast which rules a text could give anything to find: those of which a literal stands in it. */
+import { scanAddon } from '../scan/create-scanner.js';
 import { RULES, URL_LITERAL } from './secretlint-rules.js';
 
 interface Literal {
@@ -52,6 +53,11 @@ for (const one of [
 
 /** Calls `found` for every literal that stands in `bytes`, in order. */
 export function findLiterals(bytes: Buffer, found: (at: number, rules: number) => void): void {
+  const addon = scanAddon();
+  if (addon) {
+    for (const from of addon.pairWindows(bytes, places, windows)) look(bytes, from, found);
+    return;
+  }
   // Of the two pairs in a window one is read.
   for (let i = 1; i < bytes.length; i += 2) {
     const place = places[(bytes[i - 1]! << 8) | bytes[i]! | 0x2020]!;

@@ -243,11 +243,40 @@ Napi::Value index_of(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), found == last ? -1.0 : static_cast<double>(found - input.Data()));
 }
 
+/**
+ * pairWindows(bytes, places, windows): where windows of three bytes begin that may be wanted. Letters count as small. `places` says of a
+ * pair of bytes whether it begins one (1) or ends one (2), `windows` says it of the hash of all three.
+ */
+Napi::Value pair_windows(const Napi::CallbackInfo& info) {
+  const auto bytes = array_of<uint8_t>(info[0], napi_uint8_array);
+  const auto places = array_of<uint8_t>(info[1], napi_uint8_array), windows = array_of<uint8_t>(info[2], napi_uint8_array);
+  if (places.ByteLength() != 1 << 16 || windows.ByteLength() != 1 << 16 || bytes.ByteLength() > INT32_MAX) throw Napi::RangeError::New(info.Env(), "The tables do not belong together.");
+  const uint8_t *const data = bytes.Data(), *const of_pair = places.Data(), *const of_window = windows.Data();
+  const size_t length = bytes.ByteLength();
+  Growable<int32_t> found;
+  const auto look = [&](size_t from) {
+    if (from + 3 > length) return;
+    const uint32_t window = (data[from] | 32u) << 16 | (data[from + 1] | 32u) << 8 | (data[from + 2] | 32u);
+    if (of_window[window * 0x9e3779b1u >> 16] != 0) found.push(static_cast<int32_t>(from));
+  };
+  // Of the two pairs in a window one is read.
+  for (size_t i = 1; i < length; i += 2) {
+    const uint8_t place = of_pair[(data[i - 1] | 32u) << 8 | (data[i] | 32u)];
+    if (place == 0) continue;
+    if ((place & 2) != 0 && i >= 2) look(i - 2);
+    if ((place & 1) != 0) look(i - 1);
+  }
+  auto result = Napi::Int32Array::New(info.Env(), found.length);
+  if (found.length > 0) std::memcpy(result.Data(), found.data(), found.length * sizeof(int32_t));
+  return result;
+}
+
 Napi::Object initialise(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(new AddonData());
   exports.Set("ByteScanner", ByteScanner::define(env));
   exports.Set("Needles", NeedleSearch::define(env));
   exports.Set("splice", Napi::Function::New(env, splice_bytes));
+  exports.Set("pairWindows", Napi::Function::New(env, pair_windows));
   exports.Set("indexOf", Napi::Function::New(env, index_of));
   return exports;
 }
