@@ -32,8 +32,16 @@ export function addSessionsCommands(program: Command): void {
       .command('export <id>')
       .description('as ATIF, sanitized; --raw writes a local file marked as unsanitized')
       .option('--format <name>', 'atif or native', 'atif')
-      .option('-o, --output <file>')
+      .option('-o, --output <file>', 'a file, or a folder for a file named after the session')
       .option('--raw', 'with token ids, not sanitized, not for publishing'),
     'tackroom sessions export ses_… -o trajectory.json',
   ).action(run(async () => (await sessionsModule()).sessionsExportCommand, ['id']));
+  example(
+    sessions
+      .command('exports')
+      .description('what was exported, by which rules, and what is stale since')
+      .option('--stale', 'only what should be made again')
+      .option('--json'),
+    'tackroom sessions exports --stale',
+  ).action(run(async () => (await import('./sessions-exports.js')).sessionsExportsCommand));
 }

@@ -5,6 +5,7 @@ import type { Transcript, TranscriptStep } from '../record/transcript.js';
 import { workspaceOf } from '../record/workspace/workspace-store.js';
 import { sessionsContaining } from '../store/search.js';
 import type { Store } from '../store/store.js';
+import { noteExport, textHash } from '../trajectory/export-log.js';
 import { exportSession, rawExport } from '../trajectory/export-session.js';
 import { rawText, writeExport, writeRawExport } from '../trajectory/write-export.js';
 import { exportRegistry, verdictLine } from './clean-verdict.js';
@@ -131,8 +132,10 @@ export async function sessionsExportCommand(
       return 0;
     }
     const document = exportSession(store, id, { format, registry: await exportRegistry(store, id, io) });
-    if (output === undefined) io.stdout.write(document.text());
-    else io.stderr.write(`${writeExport(document, { path: output, sessionId: id, format })}\n`);
+    const path = output === undefined ? '' : writeExport(document, { path: output, sessionId: id, format });
+    if (path === '') io.stdout.write(document.text());
+    else io.stderr.write(`${path}\n`);
+    noteExport(store, { sessionId: id, format, path, sha256: textHash(document.text()), facts: document.facts });
     return 0;
   });
 }

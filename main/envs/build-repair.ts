@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import { TackroomError } from '../../contract/errors.js';
 import type { SandboxDriver } from '../sandbox/sandbox.js';
-import { type CleanDocument, cleanDocument } from '../sanitize/clean.js';
+import { type CleanDocument, type CleanFacts, cleanDocument } from '../sanitize/clean.js';
 import { failedAlike, passedSummary } from './check-output.js';
 import type { Work } from './find-repair.js';
 import { removeTree } from './remove-tree.js';
@@ -17,7 +17,7 @@ import { checkedPath } from './task-folder.js';
 import { runTaskCommand, type TaskCommandResult } from './task-sandbox.js';
 
 export type BuildResult =
-  | { built: true; name: string; dir: string; contentHash: string }
+  | { built: true; name: string; dir: string; contentHash: string; facts: Readonly<CleanFacts> }
   /** `build:…`: why there is no task. */
   | { built: false; reason: string; detail: string };
 
@@ -53,7 +53,7 @@ export async function buildRepairTask(found: Work, dir: string, options: BuildOp
   const after = await runCheck(work, work.oracle, options);
   if (after.code !== 0) return refused('solution_fails', after);
   const evidence = evidenceOf(work, after.output);
-  return { built: true, dir, ...writeRepairTask(clean, evidence, dir) };
+  return { built: true, dir, facts: clean.facts, ...writeRepairTask(clean, evidence, dir) };
 }
 
 /** Null: a look at the copy still found something. */

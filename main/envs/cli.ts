@@ -6,7 +6,8 @@ import { TackroomError } from '../../contract/errors.js';
 import { requireSandbox } from '../sandbox/detect.js';
 import { defaultHome, openHome } from '../services/paths.js';
 import { openStore, type Store } from '../store/store.js';
-import { buildRepairTask } from './build-repair.js';
+import { noteExport } from '../trajectory/export-log.js';
+import { type BuildResult, buildRepairTask } from './build-repair.js';
 import { type FindResult, findReport, findWork } from './find.js';
 import type { Drop, Work } from './find-repair.js';
 import { traceFromFile, traceFromStore } from './session-source.js';
@@ -77,13 +78,7 @@ export async function envsBuildCommand(
     }
     built.push({ task: result.name, dir, content_hash: result.contentHash });
     if (sessionId !== null)
-      await storeTask(
-        options,
-        sessionId,
-        work,
-        { dir, contentHash: result.contentHash },
-        await checkTask(dir, { driver, signal: io.signal }),
-      );
+      await storeTask(options, sessionId, work, result, await checkTask(dir, { driver, signal: io.signal }));
   }
   if (options.json) io.stdout.write(`${JSON.stringify({ built, drops })}\n`);
   else
@@ -144,10 +139,11 @@ async function storeTask(
   options: Shared,
   sessionId: string,
   work: Work,
-  folder: { dir: string; contentHash: string },
+  { dir, contentHash, facts }: Extract<BuildResult, { built: true }>,
   matrix: MatrixResult,
 ): Promise<void> {
   withStore(options, (store) => {
+    noteExport(store, { sessionId, format: 'task', path: dir, sha256: contentHash, facts });
     const candidate = store.candidate.put(candidateRecord(sessionId, work));
     recordTask(
       store,
@@ -156,7 +152,8 @@ async function storeTask(
         split: 'none',
         source: candidate.id,
         candidateId: candidate.id,
-        ...folder,
+        dir,
+        contentHash,
         question: candidate.check,
       },
       matrix,

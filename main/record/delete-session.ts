@@ -83,7 +83,15 @@ function removeRequests(store: Store, requests: readonly Request[]): void {
 /** Everything of a session that has no requests left. */
 function removeRest(store: Store, sessionId: string): void {
   const { db } = store;
-  for (const table of ['verdict', 'toolCall', 'redaction', 'workspace', 'clean_decision', 'clean_verdict'])
+  for (const table of [
+    'verdict',
+    'toolCall',
+    'redaction',
+    'workspace',
+    'clean_decision',
+    'clean_verdict',
+    'session_export',
+  ])
     db.prepare(`DELETE FROM ${table} WHERE sessionId = ?`).run(sessionId);
   // What was found in it and never became a task.
   db.prepare(

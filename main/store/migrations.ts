@@ -73,4 +73,18 @@ CREATE INDEX request_responseId ON request(json_extract(data, '$.responseId')) W
   `CREATE TABLE clean_decision (id TEXT PRIMARY KEY, sessionId TEXT NOT NULL, createdAt INTEGER NOT NULL, body BLOB NOT NULL);
 CREATE INDEX clean_decision_sessionId ON clean_decision(sessionId);
 CREATE TABLE clean_verdict (sessionId TEXT PRIMARY KEY, key TEXT NOT NULL, verdict TEXT NOT NULL, body TEXT NOT NULL);`,
+  // Cleaned copies that were given out, and by which rules they were made. path '': printed.
+  `CREATE TABLE session_export (
+  sessionId TEXT NOT NULL,
+  format TEXT NOT NULL,
+  path TEXT NOT NULL,
+  madeAt INTEGER NOT NULL,
+  rules TEXT NOT NULL,
+  ownRules TEXT NOT NULL,
+  sessionState TEXT NOT NULL,
+  inputSha256 TEXT NOT NULL,
+  sha256 TEXT NOT NULL,
+  PRIMARY KEY (sessionId, format, path)
+) WITHOUT ROWID;
+CREATE INDEX session_export_path ON session_export(path);`,
 ];
