@@ -5,7 +5,7 @@ import { knownPort } from '../services/gateway-port.js';
 import { defaultHome } from '../services/paths.js';
 import { type Check, formatChecks } from './doctor/check.js';
 import { checkConnections, runningGateway } from './doctor/connection-checks.js';
-import { checkAddon, checkCpu, checkGpu, checkNode, probeAddon } from './doctor/engine-checks.js';
+import { checkAddon, checkCpu, checkGpu, checkNode, checkScan, probeAddon } from './doctor/engine-checks.js';
 import { checkBrowser, checkDisk, checkHarnesses, checkPorts, checkSandbox } from './doctor/system-checks.js';
 import type { CommandIo } from './io.js';
 
@@ -39,6 +39,7 @@ export async function runChecks(home: string): Promise<Check[]> {
     checkAddon(addon),
     checkCpu(addon),
     checkGpu(),
+    checkScan(addon),
     sandbox,
     harnesses,
     connections,

@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { formatChecks } from '../../main/cli/doctor/check.js';
-import { checkAddon, checkCpu, checkGpu, checkNode, probeAddon } from '../../main/cli/doctor/engine-checks.js';
+import {
+  checkAddon,
+  checkCpu,
+  checkGpu,
+  checkNode,
+  checkScan,
+  probeAddon,
+} from '../../main/cli/doctor/engine-checks.js';
 import { checkDisk, checkPorts, checkSandbox } from '../../main/cli/doctor/system-checks.js';
 import { doctorCommand } from '../../main/cli/doctor.js';
 
@@ -56,6 +63,16 @@ describe('single checks', () => {
     expect(checkCpu({ ok: true, cpu: { ...cpu, avx2: false } }).detail).toContain('no vector extensions');
   });
 
+  it('says which scan the sanitizer has, and why', () => {
+    expect(checkScan({ ok: false, reason: 'x', scan: '' })).toMatchObject({ status: 'ok', detail: 'native' });
+    for (const scan of ['wrong ELF class\nmore', undefined])
+      expect(checkScan({ ok: true, cpu, ...(scan && { scan }) })).toMatchObject({
+        status: 'warning',
+        detail: expect.stringMatching(/^in TypeScript, .*: (?:wrong ELF class|The process that loads it ended\.)$/),
+        hint: expect.stringContaining('npm run setup'),
+      });
+  });
+
   it('tells no GPU from a GPU whose driver is not loaded', () => {
     expect(checkGpu(null, false)).toMatchObject({
       status: 'ok',
@@ -104,6 +121,7 @@ describe('the command', () => {
       'addon',
       'cpu',
       'gpu',
+      'scan',
       'sandbox',
       'harnesses',
       'connections',

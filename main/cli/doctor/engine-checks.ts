@@ -21,7 +21,8 @@ export function checkNode(version = process.versions.node): Check {
   };
 }
 
-type Probed = { ok: true; cpu: CpuFeatures } | { ok: false; reason: string };
+/** `scan`: why the byte scanner does not load; empty: it does. */
+type Probed = ({ ok: true; cpu: CpuFeatures } | { ok: false; reason: string }) & { scan?: string };
 
 /** Loads the addon in a child process: this process never holds native code, and a crash is only a finding. */
 export function probeAddon(script: string): Promise<Probed> {
@@ -47,6 +48,17 @@ export function checkAddon(probed: Probed): Check {
       ? `loads; ${probed.cpu.kernels} kernels, ${probed.cpu.threads} threads`
       : probed.reason.replace(/ Run: .*$/, ''),
     hint: probed.ok ? '' : 'Build it: npm run setup',
+  };
+}
+
+export function checkScan({ scan = 'The process that loads it ended.' }: Probed): Check {
+  return {
+    id: 'scan',
+    title: 'Scan of the sanitizer',
+    status: scan === '' ? 'ok' : 'warning',
+    detail:
+      scan === '' ? 'native' : `in TypeScript, several times slower: ${scan.replace(/ Run: .*$/, '').split('\n')[0]}`,
+    hint: scan === '' ? '' : 'Build it: npm run setup',
   };
 }
 
