@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { packageRoot } from '../../native/addon.js';
+import type { EnvsIo } from '../envs/cli.js';
+import type { Store } from '../store/store.js';
 import { addEngineCommands } from './engine-commands.js';
 import { addGuardCommands } from './guard-commands.js';
 import { type CommandIo, printError } from './io.js';
@@ -108,18 +110,26 @@ addGuardCommands(program, version);
 
 const envs = program.command('envs').description('verifiable tasks');
 const envsModule = () => import('../envs/cli.js');
+/** The body follows the user's rules and decisions about sessions. */
+const withRules =
+  <P, O>(body: (positional: P, options: O, io: EnvsIo) => Promise<number>) =>
+  (positional: P, options: O, commandIo: CommandIo): Promise<number> => {
+    const registryOf = async (store: Store, id: string) =>
+      (await import('./clean-verdict.js')).exportRegistry(store, id, commandIo);
+    return body(positional, options, { ...commandIo, registryOf });
+  };
 envs
   .command('find [paths...]')
   .description('candidates and drops of sessions; runs nothing')
   .option('--session <id>')
   .option('--json')
-  .action(run(async () => first((await envsModule()).envsFindCommand, 'paths'), ['paths']));
+  .action(run(async () => first(withRules((await envsModule()).envsFindCommand), 'paths'), ['paths']));
 envs
   .command('build <candidate>')
   .description('a Harbor task folder')
   .requiredOption('-o, --output <dir>')
   .option('--json')
-  .action(run(async () => first((await envsModule()).envsBuildCommand, 'candidate'), ['candidate']));
+  .action(run(async () => first(withRules((await envsModule()).envsBuildCommand), 'candidate'), ['candidate']));
 example(
   envs.command('check <dirs...>').description('runs the trial matrix').option('--json'),
   'tackroom envs check tasks/* --json',

@@ -57,7 +57,7 @@ async function repairTasks(context: DemoContext): Promise<TasksResult> {
       'Start over with `tackroom demo --fresh`.',
     );
   // Tasks are built from the cleaned copy: what was planted must not travel into a task folder.
-  const { works, drops } = findWork([cleanTrace(transcript, '/work')]);
+  const { works, drops } = findWork([cleanTrace(transcript, { cwd: '/work' })]);
   const repairs = works.filter((work) => work.candidate.kind === 'repair');
   const candidates = recordFound(store, repairSessionId, repairs, drops);
   const result: TasksResult = { built: 0, kept: 0, dropped: {} };

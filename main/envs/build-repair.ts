@@ -8,6 +8,7 @@ import { dirname, join, posix } from 'node:path';
 import { TackroomError } from '../../contract/errors.js';
 import type { SandboxDriver } from '../sandbox/sandbox.js';
 import { type CleanDocument, type CleanFacts, cleanDocument } from '../sanitize/clean.js';
+import type { Registry } from '../sanitize/detect/registry.js';
 import { failedAlike, passedSummary } from './check-output.js';
 import type { Work } from './find-repair.js';
 import { removeTree } from './remove-tree.js';
@@ -24,6 +25,8 @@ export type BuildResult =
 export interface BuildOptions {
   driver: SandboxDriver;
   signal?: AbortSignal;
+  /** The detectors with the user's rules; absent: the detectors alone. */
+  registry?: Registry;
 }
 
 const TIMEOUT_MS = 60_000;
@@ -31,7 +34,7 @@ const MEMORY_BYTES = 1024 ** 3;
 
 /** Checks the cleaned copy of `found` and writes its folder `dir`. UNSUPPORTED for kinds that need written tests (build, extend). */
 export async function buildRepairTask(found: Work, dir: string, options: BuildOptions): Promise<BuildResult> {
-  const clean = cleanCopy(found);
+  const clean = cleanCopy(found, options.registry);
   if (clean === null) return { built: false, reason: 'build:withheld', detail: 'its cleaned copy still looks private' };
   const work = clean.value();
   if (work.candidate.kind !== 'repair')
@@ -57,9 +60,9 @@ export async function buildRepairTask(found: Work, dir: string, options: BuildOp
 }
 
 /** Null: a look at the copy still found something. */
-function cleanCopy(work: Work): CleanDocument<Work> | null {
+function cleanCopy(work: Work, registry: Registry | undefined): CleanDocument<Work> | null {
   try {
-    return cleanDocument(work, { name: 'the task' });
+    return cleanDocument(work, { name: 'the task', registry });
   } catch (error) {
     if (error instanceof TackroomError && error.code === 'REFUSED') return null;
     throw error;

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { TackroomError } from '../../contract/errors.js';
 import { requireSandbox } from '../sandbox/detect.js';
+import type { Registry } from '../sanitize/detect/registry.js';
 import { defaultHome, openHome } from '../services/paths.js';
 import { openStore, type Store } from '../store/store.js';
 import { noteExport } from '../trajectory/export-log.js';
@@ -19,6 +20,8 @@ export interface EnvsIo {
   stdout: Writable;
   stderr: Writable;
   signal: AbortSignal;
+  /** The user's rules and decisions for a session; absent: the detectors alone. */
+  registryOf?: (store: Store, sessionId: string) => Promise<Registry>;
 }
 interface Shared {
   home?: string;
@@ -41,8 +44,9 @@ export async function envsFindCommand(
   const result =
     session === undefined
       ? findWork(paths.map((path) => traceFromFile(path, { clean: false })))
-      : withStore(options, (store) => {
-          const found = findWork([traceFromStore(store, session)], { secrets: false });
+      : await withStore(options, async (store) => {
+          const registry = await io.registryOf?.(store, session);
+          const found = findWork([traceFromStore(store, session, registry)], { secrets: false });
           recordFound(store, session, found.works, found.drops);
           return found;
         });
@@ -60,7 +64,7 @@ export async function envsBuildCommand(
   const driver = await requireSandbox();
   const built: { task: string; dir: string; content_hash: string }[] = [];
   const drops: Drop[] = [];
-  const { works, sessionId } = worksOf(source, options);
+  const { works, sessionId, registry } = await worksOf(source, options, io);
   for (const work of works) {
     if (work.candidate.kind !== 'repair') {
       drops.push({ stage: 'build', reason: `build:${work.candidate.kind}_not_supported` });
@@ -70,7 +74,7 @@ export async function envsBuildCommand(
       resolve(options.output),
       `repair-${work.candidate.start_sha.slice(0, 12)}-${work.candidate.oracle_sha.slice(0, 12)}`,
     );
-    const result = await buildRepairTask(work, dir, { driver, signal: io.signal });
+    const result = await buildRepairTask(work, dir, { driver, signal: io.signal, registry });
     if (!result.built) {
       drops.push({ stage: 'build', reason: result.reason });
       io.stderr.write(`Not built (${result.reason}): ${result.detail.trim().split('\n').at(-1) ?? ''}\n`);
@@ -115,10 +119,17 @@ export async function envsCheckCommand(
   return results.every(({ ok }) => ok) ? 0 : 1;
 }
 
-function worksOf(source: string, options: Shared): { works: Work[]; sessionId: string | null } {
+interface Source {
+  works: Work[];
+  /** null: a file. */
+  sessionId: string | null;
+  registry?: Registry;
+}
+
+async function worksOf(source: string, options: Shared, io: EnvsIo): Promise<Source> {
   if (existsSync(source))
     return { works: findWork([traceFromFile(source, { clean: true })], { secrets: false }).works, sessionId: null };
-  return withStore(options, (store) => {
+  return withStore(options, async (store) => {
     const candidate = store.candidate.get(source);
     const sessionId = candidate?.sessionId ?? (store.session.get(source) ? source : null);
     if (sessionId === null)
@@ -127,10 +138,12 @@ function worksOf(source: string, options: Shared): { works: Work[]; sessionId: s
         `${source} is no candidate, session or file.`,
         'Find candidates with `tackroom envs find`.',
       );
-    const works = findWork([traceFromStore(store, sessionId)], { secrets: false }).works;
+    const registry = await io.registryOf?.(store, sessionId);
+    const works = findWork([traceFromStore(store, sessionId, registry)], { secrets: false }).works;
     return {
       works: candidate ? works.filter((work) => candidateRecord(sessionId, work).id === candidate.id) : works,
       sessionId,
+      registry,
     };
   });
 }
@@ -142,7 +155,7 @@ async function storeTask(
   { dir, contentHash, facts }: Extract<BuildResult, { built: true }>,
   matrix: MatrixResult,
 ): Promise<void> {
-  withStore(options, (store) => {
+  await withStore(options, (store) => {
     noteExport(store, { sessionId, format: 'task', path: dir, sha256: contentHash, facts });
     const candidate = store.candidate.put(candidateRecord(sessionId, work));
     recordTask(
@@ -161,10 +174,10 @@ async function storeTask(
   });
 }
 
-function withStore<T>(options: Shared, use: (store: Store) => T): T {
+async function withStore<T>(options: Shared, use: (store: Store) => T | Promise<T>): Promise<T> {
   const store = openStore(openHome(defaultHome(options.home)).home);
   try {
-    return use(store);
+    return await use(store);
   } finally {
     store.close();
   }

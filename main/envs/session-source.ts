@@ -6,7 +6,8 @@ import { readFileSync } from 'node:fs';
 import { TackroomError } from '../../contract/errors.js';
 import { MessageStore } from '../record/message-store.js';
 import { sessionTranscript, type Transcript, type TranscriptStep } from '../record/transcript.js';
-import { sanitizeBytes, sanitizeSession } from '../sanitize/sanitize.js';
+import type { Registry } from '../sanitize/detect/registry.js';
+import { SanitizeContext, sanitizeBytes, sanitizeSession } from '../sanitize/sanitize.js';
 import type { Store } from '../store/store.js';
 import { readPiSession } from './pi-session.js';
 import { recordedTrace } from './recorded-session.js';
@@ -45,7 +46,7 @@ function cleanFile(bytes: Buffer, path: string): Buffer {
 }
 
 /** The cleaned copy. NOT_FOUND, REFUSED as above. */
-export function traceFromStore(store: Store, sessionId: string): SessionTrace {
+export function traceFromStore(store: Store, sessionId: string, registry?: Registry): SessionTrace {
   const transcript = sessionTranscript(store, new MessageStore(store.db), sessionId);
   if (!transcript)
     throw new TackroomError(
@@ -53,14 +54,22 @@ export function traceFromStore(store: Store, sessionId: string): SessionTrace {
       `There is no session ${sessionId}.`,
       'List them with `tackroom sessions list`.',
     );
-  return cleanTrace(transcript);
+  return cleanTrace(transcript, { registry });
 }
 
-/** `cwd`: used when neither the system prompt nor the session's source names one. */
-export function cleanTrace({ session, steps }: Transcript, cwd?: string): SessionTrace {
+export interface CleanTraceOptions {
+  /** Used when neither the system prompt nor the session's source names one. */
+  cwd?: string;
+  /** The detectors with the user's rules; absent: the detectors alone. */
+  registry?: Registry;
+}
+
+/** Errors: REFUSED as above, and when a rule keeps the session in. */
+export function cleanTrace({ session, steps }: Transcript, { cwd, registry }: CleanTraceOptions): SessionTrace {
   // The folder goes with the steps: commands name it, and a stand-in in it must be the one in them.
   const folder = session.source?.cwd ?? cwd ?? '/';
-  const { records, withheld } = sanitizeSession<{ cwd: string } | TranscriptStep>([{ cwd: folder }, ...steps]);
+  const lines: ({ cwd: string } | TranscriptStep)[] = [{ cwd: folder }, ...steps];
+  const { records, withheld } = sanitizeSession(lines, new SanitizeContext(), registry);
   refuseWithheld(withheld, session.id);
   const [place, ...clean] = records as [{ cwd: string }, ...TranscriptStep[]];
   return recordedTrace({ session, steps: clean }, place.cwd);

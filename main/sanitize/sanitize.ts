@@ -118,9 +118,10 @@ export function sanitizeText(text: string, context = new SanitizeContext()): str
 export function sanitizeSession<T>(
   records: readonly T[],
   context = new SanitizeContext(),
+  registry: Registry = STANDARD,
 ): { records: T[]; redactions: RedactionSummary[]; withheld: number[] } {
   const input = Buffer.from(records.map((record) => JSON.stringify(record)).join('\n'));
-  const { bytes, redactions, withheld } = sanitizeBytes(input, context);
+  const { bytes, redactions, withheld } = sanitizeBytes(input, context, registry);
   const lines = records.length === 0 ? [] : bytes.toString().split('\n');
   return { records: lines.map((line) => JSON.parse(line) as T), redactions, withheld };
 }

@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
 import { SESSION_READERS } from '../../main/cli/sessions-import.js';
-import { type EnvsIo, envsBuildCommand, envsCheckCommand } from '../../main/envs/cli.js';
+import { type EnvsIo, envsBuildCommand, envsCheckCommand, envsFindCommand } from '../../main/envs/cli.js';
 import { importSessions } from '../../main/record/import-sessions.js';
+import { compileRules } from '../../main/sanitize/rules.js';
 import { sanitizeBytes } from '../../main/sanitize/sanitize.js';
 import { openHome } from '../../main/services/paths.js';
 import { openStore } from '../../main/store/store.js';
+import { loggedExports } from '../../main/trajectory/export-log.js';
 import { asClaudeCode, asPi, makePrivate, privateParts, recordScript } from './private-session.js';
 import { describeSandbox } from './sandbox-support.js';
 import { temporaryFolder } from './support.js';
@@ -66,6 +68,29 @@ it('is a session whose files, check and output hold what is private', () => {
   expect(script.steps.at(-1)!.code).toBe(0);
 });
 
+it('is found with the rules of the user, who may keep it in', async () => {
+  const { home, id } = await imported('ruled', asPi(script));
+  const find = (rules: string): Promise<{ out: string }> =>
+    run((io) =>
+      envsFindCommand(
+        [],
+        { session: id, home, json: true },
+        { ...io, registryOf: async () => compileRules(rules, 'r') },
+      ),
+    );
+  const { out } = await find('version: 1\nentities: [{ name: module, values: [ReleaseTest] }]');
+  expect(JSON.parse(out)).toMatchObject({
+    candidates: [{ kind: 'repair', check: 'python3 -m unittest -q', files: ['release.py'] }],
+  });
+  const before = JSON.parse((await find('version: 1')).out) as { candidates: { start_sha: string }[] };
+  expect(out).not.toContain(before.candidates[0]!.start_sha);
+  await expect(
+    find('version: 1\ndeny: [{ name: customer, values: ["goes to the wrong folder"] }]'),
+  ).rejects.toMatchObject({
+    code: 'REFUSED',
+  });
+});
+
 describeSandbox('a repair task of a cleaned session', () => {
   const forms: [name: string, prepare: () => Promise<{ source: string; home?: string }>][] = [
     [
@@ -120,5 +145,9 @@ describeSandbox('a repair task of a cleaned session', () => {
     const text = everything(output);
     expect(text).toContain('def test_target');
     expect(privateParts(who).filter((part) => text.includes(part))).toEqual([]);
+    if (home === undefined) return;
+    const store = openStore(home);
+    expect(loggedExports(store)).toMatchObject([{ format: 'task', path: tasks[0]!.dir, state: 'current' }]);
+    store.close();
   });
 });
