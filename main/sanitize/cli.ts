@@ -6,6 +6,7 @@ import { TackroomError } from '../../contract/errors.js';
 import { defaultHome } from '../services/paths.js';
 import { plantCanaries, scoreCanaries } from './canary.js';
 import type { Registry } from './detect/registry.js';
+import { reportRows } from './report.js';
 import { loadRules } from './rules.js';
 import { type Finding, SanitizeContext, sanitizeBytes } from './sanitize.js';
 import { SanitizeStream } from './stream.js';
@@ -82,7 +83,7 @@ async function wholeSession(
   let withheld = 0;
   try {
     for await (const chunk of input) session.push(chunk);
-    const pieces = session.finish(found, () => withheld++);
+    const pieces = session.finish(found, () => withheld++, true);
     for (const piece of pieces) if (sink) await write(sink, piece);
     writeReport(new Map(session.redactions().map(({ placeholder, occurrences }) => [placeholder, occurrences])));
     return { lines: session.lines, places: session.places, withheld };
@@ -101,7 +102,7 @@ async function eachLine(
   const totals: Totals = { lines: 0, places: 0, withheld: 0 };
   const one = async (line: Buffer): Promise<void> => {
     const result = sanitizeBytes(line, new SanitizeContext(), registry);
-    if (found) for (const finding of result.findings) found({ ...finding, line: totals.lines });
+    if (found) for (const row of reportRows(line, result.bytes, result.findings)) found({ ...row, line: totals.lines });
     writeReport(new Map(result.redactions.map(({ placeholder, occurrences }) => [placeholder, occurrences])));
     totals.lines++;
     totals.places += result.findings.length;

@@ -4,6 +4,7 @@ import { SanitizeEngine } from './engine.js';
 import { type Piece, PieceCutter } from './pieces.js';
 import { Pseudonyms } from './pseudonyms.js';
 import type { Ranges } from './ranges.js';
+import { reportRows } from './report.js';
 import {
   type Finding,
   findingsOf,
@@ -58,10 +59,15 @@ export class SanitizeStream {
   }
 
   /**
-   * Ends the input and gives it out cleaned, in order. `found` is called for each replacement with the number of its line from 0 (null: nobody wants to know),
-   * `withheld` for each line that still held something. Errors: REFUSED when a rule of the user keeps the session in.
+   * Ends the input and gives it out cleaned, in order. `found` is called for each replacement with the number of its line from 0, with
+   * `details` as a ReportRow (null: nobody wants to know), `withheld` for each line that still held something. Errors: REFUSED when a rule
+   * of the user keeps the session in.
    */
-  *finish(found: ((finding: Finding) => void) | null, withheld: (line: number) => void): Generator<Buffer> {
+  *finish(
+    found: ((finding: Finding) => void) | null,
+    withheld: (line: number) => void,
+    details = false,
+  ): Generator<Buffer> {
     for (const piece of this.#cutter.end()) this.#learn(piece);
     refuseDenied(this.pseudonyms);
     this.#engine.learn();
@@ -74,11 +80,13 @@ export class SanitizeStream {
       const complete = this.#engine.complete(bytes, ranges).within(from, to);
       const own = bytes.subarray(from, to);
       this.#places += complete.length;
-      if (found)
-        for (const finding of findingsOf(own, complete.within(from, to, -from), this.pseudonyms))
-          found({ ...finding, line: line + finding.line });
       const cleaned = rescan(this.#engine.splice(bytes, complete, from, to), this.#second);
       const clean = passSecondScan(cleaned, second);
+      if (found) {
+        const findings = findingsOf(own, complete.within(from, to, -from), this.pseudonyms);
+        const rows = details ? reportRows(own, clean.bytes, findings) : findings;
+        for (const finding of rows) found({ ...finding, line: line + finding.line });
+      }
       for (const number of clean.withheld) withheld(line + number);
       for (let at = own.indexOf(10); at >= 0; at = own.indexOf(10, at + 1)) line++;
       yield clean.bytes;
