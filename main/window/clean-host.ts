@@ -68,13 +68,13 @@ export class CleanHost {
     this.#looks.set(sessionId, look);
     this.#makeRoom();
     const fresh = !again || known.read !== read;
-    void look.worker.ask('open', { sessionId, policy, fresh }, LOOK_DEADLINE_MS).then(
-      (opened) => this.#opened(sessionId, look, opened),
-      (error: unknown) => {
+    void look.worker
+      .ask('open', { sessionId, policy, fresh }, LOOK_DEADLINE_MS)
+      .then((opened) => this.#opened(sessionId, look, opened))
+      .catch((error: unknown) => {
         look.state = { state: 'failed', error: toErrorShape(error) };
         look.worker.end();
-      },
-    );
+      });
     return this.state(sessionId);
   }
 
@@ -133,6 +133,8 @@ export class CleanHost {
   }
 
   #keep(sessionId: string, key: string, { summary }: Opened): void {
+    // The app was closed meanwhile.
+    if (!this.options.store.db.open) return;
     keepVerdict(this.options.store, { sessionId, key, summary });
     this.options.onVerdict(sessionId);
   }
@@ -182,7 +184,7 @@ export class CleanHost {
 
   #isDue(sessionId: string): boolean {
     const { store, vault } = this.options;
-    const session = store.session.get(sessionId);
+    const session = store.db.open ? store.session.get(sessionId) : undefined;
     if (!session || storedVerdict(store, sessionId)?.key === policyKey(store, vault, sessionId)) return false;
     return session.origin !== 'user' || session.updatedAt < Date.now() - QUIET_MS;
   }

@@ -39,6 +39,8 @@ export function cleanServices({ store, bus, vault }: { store: Store; bus: EventB
         'What a rule keeps on this machine cannot be decided about one by one.',
         'Undo the rule first.',
       );
+    if (output.value === '')
+      throw new TackroomError('REFUSED', 'This is left out of every copy; there is nothing to decide about it.');
     return { name: output.family, value: output.value, partial: false };
   };
 

@@ -2,6 +2,7 @@
 import { METRIC } from '../../contract/metrics.js';
 import type { Origin, Run } from '../../contract/records.js';
 import { type DeploymentView, type LoopCounts, MAX_JOB_REWARDS } from '../../contract/views.js';
+import { storedVerdicts } from '../sanitize/review/verdict-store.js';
 import type { Store } from '../store/store.js';
 
 const DAY_MS = 86_400_000;
@@ -11,7 +12,6 @@ const MAX_REDACTIONS = 100_000;
 
 export function loopCounts(store: Store, now = Date.now()): LoopCounts {
   const own = OWN_ORIGINS.reduce((sum, origin) => sum + store.session.count({ where: { origin } }), 0);
-  const redactions = store.redaction.list({ limit: MAX_REDACTIONS });
   const adapters = store.adapter.list();
   const scores = adapters.map((adapter) => adapter.pass1).filter((score) => score !== null);
   const kept = (split: string): number => store.task.count({ where: { status: 'kept', split } });
@@ -23,10 +23,7 @@ export function loopCounts(store: Store, now = Date.now()): LoopCounts {
       blocked: store.toolCall.count({ where: { verdict: 'block' } }),
       lastDay: recentOwn(store, 1000).filter((session) => session.updatedAt > now - DAY_MS).length,
     },
-    clean: {
-      sessions: new Set(redactions.map((redaction) => redaction.sessionId)).size,
-      replaced: redactions.reduce((sum, redaction) => sum + redaction.occurrences, 0),
-    },
+    clean: cleaned(store),
     tasks: {
       kept: store.task.count({ where: { status: 'kept' } }),
       dropped: store.task.count({ where: { status: 'dropped' } }),
@@ -41,6 +38,16 @@ export function loopCounts(store: Store, now = Date.now()): LoopCounts {
     },
     adapters: { total: adapters.length, bestPass1: scores.length ? Math.max(...scores) : null },
   };
+}
+
+/** Of the demo, whose cleaned sessions are on record, and of the sessions that were looked at. */
+function cleaned(store: Store): LoopCounts['clean'] {
+  const places = new Map<string, number>();
+  for (const { sessionId, occurrences } of store.redaction.list({ limit: MAX_REDACTIONS }))
+    places.set(sessionId, (places.get(sessionId) ?? 0) + occurrences);
+  for (const [sessionId, { summary }] of storedVerdicts(store))
+    if (summary.places > 0) places.set(sessionId, summary.places);
+  return { sessions: places.size, replaced: [...places.values()].reduce((sum, count) => sum + count, 0) };
 }
 
 /** Newest sessions that a person made or brought, rollouts left out. */

@@ -2,7 +2,6 @@ import { type FormEvent, useState } from 'react';
 import { ruleName } from '../logic/clean.js';
 import { visibleText } from '../logic/visible-text.js';
 import { useClean } from '../stores/clean.js';
-import { tell } from '../stores/notices.js';
 import { S } from '../strings.js';
 import { Dialog } from './dialog.js';
 import { TextField } from './text-field.js';
@@ -17,10 +16,7 @@ export function CleanAlwaysDialog({ target, onClose }: { target: CleanTarget; on
   const about = isText ? { text: target.text, partial: target.partial } : { kind: target.kind };
   const confirm = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
-    if (await decide({ do: 'always', as, about, name })) {
-      tell(S.clean.alwaysDone);
-      onClose();
-    }
+    if (await decide({ do: 'always', as, about, name })) onClose();
   };
   return (
     <Dialog title={S.clean.alwaysTitle} onClose={onClose}>

@@ -1,6 +1,5 @@
 import type { CleanState } from '../../contract/clean-calls.js';
 import { useClean } from '../stores/clean.js';
-import { tell } from '../stores/notices.js';
 import { S } from '../strings.js';
 import { CleanVerdictPill } from './clean-verdict-pill.js';
 
@@ -8,9 +7,6 @@ import { CleanVerdictPill } from './clean-verdict-pill.js';
 export function CleanVerdictPanel({ id, ready }: { id: string; ready: Extract<CleanState, { state: 'ready' }> }) {
   const { grown, busy, working, decide, open } = useClean();
   const { verdict, reasons, lookedAt, records, touched, places, values } = ready.summary;
-  const looked = async (): Promise<void> => {
-    if (await decide({ do: 'looked' })) tell(S.clean.lookedDone);
-  };
   return (
     <section className={`panel clean-verdict clean-verdict-${verdict}`} aria-label={S.clean.why}>
       <div className="clean-verdict-text">
@@ -41,7 +37,7 @@ export function CleanVerdictPanel({ id, ready }: { id: string; ready: Extract<Cl
             className="button button-primary"
             title={S.clean.lookedHelp}
             disabled={busy || working !== null}
-            onClick={() => void looked()}
+            onClick={() => void decide({ do: 'looked' })}
           >
             {S.clean.looked}
           </button>

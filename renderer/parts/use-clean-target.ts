@@ -14,29 +14,32 @@ const LEAST = 3;
 export function useCleanTarget(): CleanTarget | null {
   const { records, selected } = useCleanPage();
   const kinds = useClean((state) => state.ready?.kinds);
-  const [text, setText] = useState<Selected | null>(null);
+  const [text, setText] = useState<Selected | 'unfit' | null>(null);
   useEffect(() => {
     const read = (): void => setText(selectedOriginal());
     document.addEventListener('selectionchange', read);
     return () => document.removeEventListener('selectionchange', read);
   }, []);
+  // Not the place then: a text that cannot be looked for must not have another one decided about.
+  if (text === 'unfit') return null;
   if (text) return text;
   const kind = findPlace(records, kinds ?? [], selected)?.kind;
   return kind ? { kind: kind.kind, placeholder: kind.placeholder, family: kind.family } : null;
 }
 
-/** null: nothing is selected there, or too little, too much, or across what is left out. */
-function selectedOriginal(): Selected | null {
+/** null: nothing is selected there. `unfit`: too little or too much is, or something is left out in between. */
+function selectedOriginal(): Selected | 'unfit' | null {
   const selection = document.getSelection();
   if (!selection || selection.isCollapsed || selection.rangeCount === 0) return null;
   const range = selection.getRangeAt(0);
   const element = (node: Node): Element | null => (node instanceof Element ? node : node.parentElement);
   const cell = element(range.startContainer)?.closest('[data-original]');
-  if (!cell || cell !== element(range.endContainer)?.closest('[data-original]')) return null;
-  if (range.cloneContents().querySelector('[data-hidden]')) return null;
+  if (!cell) return null;
+  const across = cell !== element(range.endContainer)?.closest('[data-original]');
+  if (across || range.cloneContents().querySelector('[data-hidden]')) return 'unfit';
   const raw = range.toString();
   const text = raw.trim();
-  if (text.length < LEAST || text.length > MAX_SELECTED) return null;
+  if (text.length < LEAST || text.length > MAX_SELECTED) return 'unfit';
   if (raw !== text) return { text, partial: false };
   const side = (from: 'start' | 'end'): string => {
     const around = document.createRange();

@@ -26,6 +26,7 @@ export function CleanReviewScreen({ id }: { id: string }) {
     return (
       <div className="screen">
         <Crumbs />
+        <h1 className="clean-title">{session?.title || S.clean.title}</h1>
         <Problem error={error} onRetry={() => void open(id)} />
         {error.code === 'VAULT_DAMAGED' && (
           <button type="button" className="button button-danger" onClick={() => void forget()}>
@@ -38,7 +39,7 @@ export function CleanReviewScreen({ id }: { id: string }) {
     return (
       <div className="screen">
         <Crumbs />
-        <h1>{session?.title || S.clean.title}</h1>
+        <h1 className="clean-title">{session?.title || S.clean.title}</h1>
         {working ? <CleanWait working={working} /> : <p className="muted">{S.loading}</p>}
       </div>
     );
@@ -81,7 +82,7 @@ function Review() {
     if (target && (await decide({ do: 'redact', about: about(target) }))) tell(S.clean.redactDone);
   };
   const undoLast = async (): Promise<void> => {
-    const last = decisions.filter((one) => !one.always).at(-1) ?? decisions.at(-1);
+    const last = [...decisions].sort((a, b) => a.createdAt - b.createdAt).at(-1);
     if (last) await undo(last.id);
   };
   useAction('nextPlace', () => void step(1));

@@ -59,7 +59,6 @@ export const cleanStrings = {
   openReview: 'Look at the cleaned copy',
   looked: 'I have looked at it',
   lookedHelp: 'It counts as clean until the session or a decision changes.',
-  lookedDone: 'Noted. It counts as clean until it changes.',
   grown: 'The session has grown since.',
   again: 'Look again',
   phases: {
@@ -123,7 +122,6 @@ export const cleanStrings = {
   alwaysName: 'Name of the rule',
   alwaysNameHelp: 'The stand-in is made from it: “customer” gives REDACTED_CUSTOMER_1.',
   alwaysNow: 'From now on',
-  alwaysDone: 'It holds for all sessions from now on.',
   kinds: 'What was found',
   kindsOf: (family: string, n: number) => `${family} (${n.toLocaleString()})`,
   redactKind: 'Replace all of this kind',

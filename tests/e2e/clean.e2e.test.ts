@@ -211,7 +211,7 @@ describe.skipIf(!chromiumPath())(`the Clean screens${chromiumPath() ? '' : `: ${
     await shots('loading');
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('Looking at the session was cancelled.').waitFor();
-    await page.screenshot({ path: join(SHOTS, 'clean-cancelled.png') });
+    await shots('cancelled');
     await page.getByRole('button', { name: 'Try again' }).click();
     await page
       .getByText(/and [\d,]+ more/)
