@@ -53,6 +53,7 @@ async function imported(name: string, text: string): Promise<{ home: string; id:
 const cleaned = (text: string): string => {
   const { bytes, withheld } = sanitizeBytes(Buffer.from(text));
   expect(withheld).toEqual([]);
+  expect(privateParts(who).filter((part) => bytes.includes(part))).toEqual([]);
   return bytes.toString();
 };
 

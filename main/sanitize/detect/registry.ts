@@ -3,6 +3,7 @@ import { FIRST_LITERAL, Probe, type Tables } from '../scan/layout.js';
 import { type Anchor, buildTables } from '../scan/tables.js';
 import { BLOCKS } from './blocks.js';
 import { COMMANDS } from './commands.js';
+import { ELIDED } from './elided.js';
 import { FIELDS_OF_PERSONS, personField } from './fields.js';
 import { fieldValue, KEY_VALUES } from './key-values.js';
 import { digits, iban, ipv4, ipv6, mac, NUMBERS, phone } from './numbers.js';
@@ -26,6 +27,7 @@ const ALL: readonly Anchored[] = [
   ...PLACES,
   ...FIELDS_OF_PERSONS,
   ...OPAQUE,
+  ...ELIDED,
 ];
 
 export interface Registry {
