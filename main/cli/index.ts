@@ -96,8 +96,11 @@ example(
     .option('--rules <file>', 'own entities, and what keeps a session in (JSON or YAML)')
     .option('--canary', 'plant fakes in a copy of the beginning and print how many went')
     .option('--check', 'exit 3 when something is found')
-    .option('--restore', 'later: put the originals back through the local vault'),
-  'tackroom sanitize session.jsonl --report found.jsonl > clean.jsonl',
+    .option('--restore', 'put the originals back into a cleaned file, through the map that was kept of it')
+    .option('--map <id>', 'with --restore: which map, for a file that was edited since')
+    .option('--no-map', 'keep no map of the originals')
+    .option('--forget-maps', 'delete all maps, for good'),
+  'tackroom sanitize session.jsonl --report found.jsonl > clean.jsonl\n  tackroom sanitize --restore clean.jsonl > session.jsonl',
 ).action(
   run(async () => {
     const { sanitizeCommand } = await import('../sanitize/cli.js');

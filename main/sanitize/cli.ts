@@ -2,10 +2,11 @@
 import { closeSync, createReadStream, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { TackroomError } from '../../contract/errors.js';
 import { defaultHome } from '../services/paths.js';
 import { plantCanaries, scoreCanaries } from './canary.js';
 import type { Registry } from './detect/registry.js';
+import { forgetMapsCommand, keepMap, restoreCommand } from './map/commands.js';
+import { MapRecorder } from './map/map-recorder.js';
 import { reportRows } from './report.js';
 import { loadRules } from './rules.js';
 import { type Finding, SanitizeContext, sanitizeBytes } from './sanitize.js';
@@ -23,12 +24,19 @@ export interface SanitizeOptions {
   check?: boolean;
   canary?: boolean;
   rules?: string;
+  /** Puts the originals back. */
   restore?: boolean;
+  /** Which map that is taken for it; false: none is kept. */
+  map?: string | false;
+  /** Deletes all maps. */
+  forgetMaps?: boolean;
 }
 export interface SanitizeIo {
   stdin: Readable;
   stdout: Writable;
   stderr: Writable;
+  /** Somebody can be asked. */
+  interactive?: boolean;
 }
 
 interface Totals {
@@ -38,12 +46,12 @@ interface Totals {
 }
 
 /**
- * Exit code: 0 clean or cleaned, 3 a line was withheld (or, with `check`, something was found). Errors: UNSUPPORTED, IO,
- * DISK_FULL, BAD_ARGUMENT for rules that cannot be read, REFUSED where one of them keeps the session in.
+ * Exit code: 0 clean or cleaned, 3 a line was withheld (or, with `check`, something was found). Errors: IO, DISK_FULL,
+ * BAD_ARGUMENT for rules that cannot be read, REFUSED where one of them keeps the session in; those of `restoreCommand`.
  */
 export async function sanitizeCommand(options: SanitizeOptions, io: SanitizeIo): Promise<number> {
-  if (options.restore)
-    throw new TackroomError('UNSUPPORTED', 'The option --restore is not available yet.', 'Leave out --restore.');
+  if (options.forgetMaps) return forgetMapsCommand(options, io);
+  if (options.restore) return restoreCommand(options, io);
   const registry = options.rules === undefined ? undefined : loadRules(options.rules);
   const sample = options.canary ? new Sample() : null;
   const source: AsyncIterable<Buffer> =
@@ -58,10 +66,11 @@ export async function sanitizeCommand(options: SanitizeOptions, io: SanitizeIo):
         writeSync(report, `${JSON.stringify({ ...finding, count: counts.get(finding.placeholder) ?? 0 })}\n`);
   };
   const sink = options.check ? null : io.stdout;
+  const keep = sink && options.map !== false ? new MapRecorder() : null;
   try {
     const totals = options.eachLine
       ? await eachLine(input, sink, registry, found, writeReport)
-      : await wholeSession(input, sink, join(defaultHome(options.home), 'run'), registry, found, writeReport);
+      : await wholeSession(input, sink, options, registry, found, writeReport, keep, io);
     if (sample) tellCanaries(sample.lines(), registry, io);
     return tell(totals, options, io);
   } finally {
@@ -74,18 +83,21 @@ type WriteReport = (counts: ReadonlyMap<string, number>) => void;
 async function wholeSession(
   input: AsyncIterable<Buffer>,
   sink: Writable | null,
-  folder: string,
+  options: SanitizeOptions,
   registry: Registry | undefined,
   found: ((finding: Finding) => void) | null,
   writeReport: WriteReport,
+  keep: MapRecorder | null,
+  io: SanitizeIo,
 ): Promise<Totals> {
-  const session = new SanitizeStream(folder, registry);
+  const session = new SanitizeStream(join(defaultHome(options.home), 'run'), registry);
   let withheld = 0;
   try {
     for await (const chunk of input) session.push(chunk);
-    const pieces = session.finish(found, () => withheld++, true);
+    const pieces = session.finish(found, () => withheld++, { details: true, keep });
     for (const piece of pieces) if (sink) await write(sink, piece);
     writeReport(new Map(session.redactions().map(({ placeholder, occurrences }) => [placeholder, occurrences])));
+    if (keep) await keepMap(keep, session.pseudonyms, options, io);
     return { lines: session.lines, places: session.places, withheld };
   } finally {
     session.close();

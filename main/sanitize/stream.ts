@@ -1,6 +1,7 @@
 /** A session that comes as a stream: it is learnt while it comes, put aside, and written without its secrets once all of it is known. */
 import type { Registry } from './detect/registry.js';
 import { SanitizeEngine } from './engine.js';
+import type { MapRecorder } from './map/map-recorder.js';
 import { type Piece, PieceCutter } from './pieces.js';
 import { Pseudonyms } from './pseudonyms.js';
 import type { Ranges } from './ranges.js';
@@ -60,13 +61,13 @@ export class SanitizeStream {
 
   /**
    * Ends the input and gives it out cleaned, in order. `found` is called for each replacement with the number of its line from 0, with
-   * `details` as a ReportRow (null: nobody wants to know), `withheld` for each line that still held something. Errors: REFUSED when a rule
-   * of the user keeps the session in.
+   * `details` as a ReportRow (null: nobody wants to know), `withheld` for each line that still held something; `keep` notes what would put the
+   * originals back. Errors: REFUSED when a rule of the user keeps the session in.
    */
   *finish(
     found: ((finding: Finding) => void) | null,
     withheld: (line: number) => void,
-    details = false,
+    { details = false, keep = null }: { details?: boolean; keep?: MapRecorder | null } = {},
   ): Generator<Buffer> {
     for (const piece of this.#cutter.end()) this.#learn(piece);
     refuseDenied(this.pseudonyms);
@@ -80,12 +81,14 @@ export class SanitizeStream {
       const complete = this.#engine.complete(bytes, ranges).within(from, to);
       const own = bytes.subarray(from, to);
       this.#places += complete.length;
-      const cleaned = rescan(this.#engine.splice(bytes, complete, from, to), this.#second);
-      const clean = passSecondScan(cleaned, second);
-      if (found) {
-        const findings = findingsOf(own, complete.within(from, to, -from), this.pseudonyms);
-        const rows = details ? reportRows(own, clean.bytes, findings) : findings;
-        for (const finding of rows) found({ ...finding, line: line + finding.line });
+      const spliced = this.#engine.splice(bytes, complete, from, to);
+      const clean = passSecondScan(rescan(spliced, this.#second), second);
+      if (found || keep) {
+        const ranges = complete.within(from, to, -from);
+        keep?.piece(own, ranges, spliced, clean.bytes, this.pseudonyms);
+        const findings = found ? findingsOf(own, ranges, this.pseudonyms) : [];
+        const rows = details && found ? reportRows(own, clean.bytes, findings) : findings;
+        for (const finding of rows) found?.({ ...finding, line: line + finding.line });
       }
       for (const number of clean.withheld) withheld(line + number);
       for (let at = own.indexOf(10); at >= 0; at = own.indexOf(10, at + 1)) line++;

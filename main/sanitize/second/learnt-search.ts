@@ -71,7 +71,8 @@ const isWord = (byte: number): boolean =>
 const TERMINAL = String.raw`(?:${String.fromCharCode(27)}|\\u001b|\\x1b|\\e|\\033)\[[0-9;]{0,12}[A-Za-z]`;
 const ESCAPE_BEFORE = new RegExp(String.raw`(?:\\[abefnrtv0]|\\[ux][0-9A-Fa-f]{2,4}|%[0-9A-Fa-f]{2}|${TERMINAL})$`);
 
-function endsWord(bytes: Buffer, at: number): boolean {
+/** Whether what stands before `at` and at `at` would be one word. */
+export function endsWord(bytes: Buffer, at: number): boolean {
   if (at === 0 || !isWord(bytes[at - 1]!)) return false;
   return !ESCAPE_BEFORE.test(bytes.toString('latin1', Math.max(0, at - 24), at));
 }
