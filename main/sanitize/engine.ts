@@ -3,6 +3,7 @@
  * wherever else they stand, and puts stand-ins in their place. All bytes in between stay as they are.
  */
 
+import { answersIn } from './answers.js';
 import { type JoinedText, joinDeltas } from './deltas.js';
 import { isSharedUser } from './detect/people.js';
 import { type Registry, STANDARD } from './detect/registry.js';
@@ -68,6 +69,8 @@ export class SanitizeEngine {
   /** Of its own where it remembers. */
   #first: Pass | null = null;
   #second: (Pass & { entities: Int32Array }) | null = null;
+  /** A command was met whose whole output is private. */
+  #asked = false;
   /** Whether what was found last depends on the text around its string. */
   #depends = false;
 
@@ -85,8 +88,15 @@ export class SanitizeEngine {
   detect(input: Uint8Array, from = 0, to = input.length): Ranges {
     const joined = joinDeltas(input, from, to);
     const dropped = droppedFields(input, from, to);
-    if (joined.length + dropped.length === 0) return this.#detectStrings(input, from, to);
-    return this.#detectWithJoined(input, from, to, joined, dropped);
+    this.#asked = false;
+    const found =
+      joined.length + dropped.length === 0
+        ? this.#detectStrings(input, from, to)
+        : this.#detectWithJoined(input, from, to, joined, dropped);
+    if (!this.#asked) return found;
+    const answers = new Ranges();
+    this.#settle(answersIn(input, from, to), answers);
+    return united(found, answers);
   }
 
   /** Pieces of a text may overlap what was found in the strings that they are: all is looked at together. */
@@ -290,6 +300,11 @@ export class SanitizeEngine {
         alone = false;
         if (leaves.field(leaf, Leaf.parent) < 0) this.#depends = true;
         return leaves.around(leaf, 160);
+      },
+      asks: () => {
+        // Another time it prints something else, and elsewhere.
+        alone = false;
+        this.#depends = this.#asked = true;
       },
       reserve: (group, number) => this.pseudonyms.reserve(group, number),
       runFrom: -1,

@@ -1,6 +1,7 @@
 /** All detectors by the number that the scan gives their anchors, and the tables of the scan. */
 import { FIRST_LITERAL, Probe, type Tables } from '../scan/layout.js';
 import { type Anchor, buildTables } from '../scan/tables.js';
+import { ASKING } from './asking-commands.js';
 import { BLOCKS } from './blocks.js';
 import { COMMANDS } from './commands.js';
 import { ELIDED } from './elided.js';
@@ -28,6 +29,7 @@ const ALL: readonly Anchored[] = [
   ...FIELDS_OF_PERSONS,
   ...OPAQUE,
   ...ELIDED,
+  ...ASKING,
 ];
 
 export interface Registry {

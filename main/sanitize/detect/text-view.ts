@@ -13,6 +13,8 @@ export interface TextView {
   around: () => string;
   /** A stand-in that stands in the input already, such as `user` 3. */
   reserve: (group: string, number: number) => void;
+  /** The text is a command whose whole output is private; its record and those after it are looked at. */
+  asks: () => void;
   /** End of the last unquoted value that was read, and of the last long one that was no secret: runs are read once. */
   runFrom: number;
   runTo: number;
