@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { droppedFields } from '../../main/sanitize/dropped-fields.js';
 import { standInImage } from '../../main/sanitize/stand-in-image.js';
 import { invented, sanitizeLines } from './support.js';
 
@@ -225,6 +226,21 @@ describe('token ids and log-probabilities', () => {
     [{ text: 'it has "token_ids": [1, 2]' }],
   ])('%j stays', (record) => {
     expect(clean(JSON.stringify(record))).toBe(JSON.stringify(record));
+  });
+
+  it('stay in code, and take no more time however often a list is begun', () => {
+    const code = 'const reply = {"token_ids": [1, 2, 3]};';
+    expect(clean(code)).toBe(code);
+    for (const bomb of [
+      '{"logprobs":[1,'.repeat(140_000),
+      '{"a":"logprobs":[1]'.repeat(100_000),
+      '"token_ids" '.repeat(150_000),
+    ]) {
+      const began = process.cpuUsage();
+      droppedFields(Buffer.from(bomb), 0, bomb.length);
+      const { user, system } = process.cpuUsage(began);
+      expect((user + system) / 1e6).toBeLessThan(1);
+    }
   });
 
   it('are left alone where the record ends within them', () => {
