@@ -81,7 +81,7 @@ export const summaries = (pseudonyms: Pseudonyms): RedactionSummary[] =>
     .map(({ family, placeholder, occurrences }) => ({ family, placeholder, occurrences }));
 
 /** Scans cleaned lines again. What is still found is replaced once more; a line where that does not help is withheld. */
-export function rescan(clean: Buffer, again: SanitizeEngine): { bytes: Buffer; withheld: number[] } {
+export function rescan(clean: Buffer, again: SanitizeEngine, firstLine = 0): { bytes: Buffer; withheld: number[] } {
   let bytes = clean;
   let left = new Ranges();
   for (let round = 1; round < ROUNDS; round++) {
@@ -92,18 +92,19 @@ export function rescan(clean: Buffer, again: SanitizeEngine): { bytes: Buffer; w
     bytes = again.splice(bytes, again.complete(bytes, left));
   }
   const withheld = linesOf(bytes, left);
-  return { bytes: withhold(bytes, new Set(withheld)), withheld };
+  return { bytes: withhold(bytes, new Set(withheld), firstLine), withheld };
 }
 
 /** The look by other code at cleaned lines: those in which it finds something are withheld too. */
 export function passSecondScan(
   { bytes, withheld }: { bytes: Buffer; withheld: number[] },
   second: SecondScan,
+  firstLine = 0,
 ): { bytes: Buffer; withheld: number[] } {
   const more = second.lines(bytes);
   if (more.length === 0) return { bytes, withheld };
   return {
-    bytes: withhold(bytes, new Set(more)),
+    bytes: withhold(bytes, new Set(more), firstLine),
     withheld: [...new Set([...withheld, ...more])].sort((a, b) => a - b),
   };
 }
@@ -163,10 +164,12 @@ function linesOf(bytes: Uint8Array, ranges: Ranges): number[] {
   return [...lines];
 }
 
-function withhold(bytes: Buffer, lines: ReadonlySet<number>): Buffer {
+function withhold(bytes: Buffer, lines: ReadonlySet<number>, firstLine: number): Buffer {
   const all = bytes.toString('latin1').split('\n');
   return Buffer.from(
-    all.map((line, i) => (lines.has(i) ? withheldLine(i) + (line.endsWith('\r') ? '\r' : '') : line)).join('\n'),
+    all
+      .map((line, i) => (lines.has(i) ? withheldLine(firstLine + i) + (line.endsWith('\r') ? '\r' : '') : line))
+      .join('\n'),
     'latin1',
   );
 }

@@ -82,7 +82,7 @@ export class SanitizeStream {
       const own = bytes.subarray(from, to);
       this.#places += complete.length;
       const spliced = this.#engine.splice(bytes, complete, from, to);
-      const clean = passSecondScan(rescan(spliced, this.#second), second);
+      const clean = passSecondScan(rescan(spliced, this.#second, line), second, line);
       if (found || keep) {
         const ranges = complete.within(from, to, -from);
         keep?.piece(own, ranges, spliced, clean.bytes, this.pseudonyms);

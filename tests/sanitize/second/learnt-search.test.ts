@@ -161,6 +161,12 @@ describe('in the whole', () => {
     expect(sanitizeText(`x ${overlooked}`, context)).toBeNull();
   });
 
+  test('the line says which of the whole input it is', async () => {
+    const filler = `${'nothing here. '.repeat(70)}\n`.repeat(3_000);
+    const { out } = await runSanitize(`cd /home/${user}/app\n${filler}id ${overlooked}\n`);
+    expect(JSON.parse(out.trimEnd().split('\n').at(-1)!)).toMatchObject({ tackroom_withheld: true, line: 3_001 });
+  });
+
   test('the command says so by its exit code', async () => {
     const { code: exitCode, out, err } = await runSanitize(text);
     expect(exitCode).toBe(3);
