@@ -157,12 +157,18 @@ export const CLEAN_CALLS = {
       kind: count.optional(),
       offset: z.number().int().min(0).max(10_000_000).default(0),
     }),
-    output: z.object({ total: count, version: z.string(), records: z.array(CleanRecord).max(CLEAN_PAGE) }),
+    output: z.object({
+      total: count,
+      version: z.string(),
+      records: z.array(CleanRecord).max(CLEAN_PAGE),
+      /** Of their places. */
+      kinds: z.array(CleanKind),
+    }),
   },
   /** One record with all its fields and longer texts. */
   'clean.record': {
     input: z.strictObject({ id, record: count }),
-    output: z.object({ version: z.string(), record: CleanRecord }),
+    output: z.object({ version: z.string(), record: CleanRecord, kinds: z.array(CleanKind) }),
   },
   'clean.decisions': {
     /** Absent: those for all sessions. */
@@ -175,7 +181,8 @@ export const CLEAN_CALLS = {
       z.strictObject({ id, do: z.literal('redact'), about: About }),
       z.strictObject({ id, do: z.literal('redactKind'), family: z.string().min(1).max(80) }),
       z.strictObject({ id, do: z.literal('always'), as: z.enum(['keep', 'redact']), about: About, name }),
-      z.strictObject({ id, do: z.literal('looked') }),
+      /** `version`: of the look that was on screen. */
+      z.strictObject({ id, do: z.literal('looked'), version: z.string().max(100) }),
     ]),
     output: z.object({ decision: id }),
   },

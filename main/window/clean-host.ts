@@ -93,6 +93,10 @@ export class CleanHost {
     input: ThreadCalls[C]['input'],
   ): Promise<{ version: string; output: ThreadCalls[C]['output'] }> {
     const look = this.#looks.get(sessionId);
+    if (look && !this.options.store.session.get(sessionId)) {
+      this.#forget(sessionId, look);
+      throw noSession();
+    }
     if (look?.state.state !== 'ready')
       throw new TackroomError('NOT_FOUND', 'This session was not looked at yet.', 'Open it again.');
     this.#used(sessionId, look);
@@ -142,18 +146,21 @@ export class CleanHost {
   #used(sessionId: string, look: Look): void {
     clearTimeout(look.idle);
     look.idle = setTimeout(() => {
-      look.worker.end();
-      if (this.#looks.get(sessionId) === look) this.#looks.delete(sessionId);
+      this.#forget(sessionId, look);
     }, KEPT_MS);
     look.idle.unref();
+  }
+
+  #forget(sessionId: string, look: Look): void {
+    clearTimeout(look.idle);
+    look.worker.end();
+    if (this.#looks.get(sessionId) === look) this.#looks.delete(sessionId);
   }
 
   #makeRoom(): void {
     for (const [id, look] of this.#looks) {
       if (this.#looks.size <= MOST_KEPT) return;
-      clearTimeout(look.idle);
-      look.worker.end();
-      this.#looks.delete(id);
+      this.#forget(id, look);
     }
   }
 

@@ -18,8 +18,8 @@ export interface Opened {
 export interface ThreadCalls {
   /** `fresh`: read the session again. */
   open: { input: { sessionId: string; policy: ReviewPolicy; fresh: boolean }; output: Opened };
-  records: { input: RecordsQuery; output: { total: number; records: CleanRecord[] } };
-  record: { input: { record: number }; output: CleanRecord };
+  records: { input: RecordsQuery; output: { total: number; records: CleanRecord[]; kinds: CleanKind[] } };
+  record: { input: { record: number }; output: { record: CleanRecord; kinds: CleanKind[] } };
   /** The value itself: it goes no further than a sealed decision. */
   value: { input: { kind: number }; output: { family: string; value: string } };
 }

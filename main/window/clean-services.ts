@@ -47,7 +47,11 @@ export function cleanServices({ store, bus, vault }: { store: Store; bus: EventB
   async function decide(input: CallArgs<'clean.decide'>): Promise<string> {
     const { id } = input;
     if (input.do === 'redactKind') return decisions.add(id, { do: 'kind', family: input.family });
-    if (input.do === 'looked') return decisions.add(id, { do: 'looked', version: lookedVersion(store, vault, id) });
+    if (input.do === 'looked') {
+      if (input.version !== policyKey(store, vault, id))
+        throw new TackroomError('REFUSED', 'It has changed since it was looked at.', 'Look at it again.');
+      return decisions.add(id, { do: 'looked', version: lookedVersion(store, vault, id) });
+    }
     const about = input.do === 'keep' ? { kind: input.kind } : input.about;
     const { name, value, partial } = await decidedValue(id, about);
     if (input.do === 'keep') return decisions.add(id, { do: 'keep', value, family: name });
@@ -98,7 +102,7 @@ export function cleanServices({ store, bus, vault }: { store: Store; bus: EventB
     },
     async 'clean.record'({ id, record }) {
       const { version, output } = await host.ask(id, 'record', { record });
-      return { version, record: output };
+      return { version, ...output };
     },
     'clean.decisions': ({ id }) => ({ decisions: decisions.list(id ?? null).map(decisionView) }),
     'clean.decide': async (input) => ({ decision: await decide(input) }),

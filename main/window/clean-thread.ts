@@ -1,7 +1,7 @@
 /** The thread that looks at a session and keeps what it found for as long as it is on screen. */
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import { CLEAN_PAGE, type CleanKind, MAX_KINDS } from '../../contract/clean-calls.js';
+import { CLEAN_PAGE, type CleanKind, type CleanRecord, MAX_KINDS } from '../../contract/clean-calls.js';
 import { TackroomError, toErrorShape } from '../../contract/errors.js';
 import { recordView } from '../sanitize/review/record-view.js';
 import { DENY_SHOWN, type Review, reviewRecords } from '../sanitize/review/review.js';
@@ -20,6 +20,7 @@ interface Held {
   sessionId: string;
   session: SessionRecords;
   review: Review;
+  kinds: CleanKind[];
 }
 let held: Held | null = null;
 
@@ -42,9 +43,8 @@ function open({ sessionId, policy, fresh }: ThreadCalls['open']['input']): Opene
       say({ phase, done, total });
     },
   });
-  held = { sessionId, session, review };
   const own = new Set(policy.rules.entities.map(({ name }) => name));
-  const kinds = review.kinds.slice(0, MAX_KINDS).map(
+  const kinds = review.kinds.map(
     ({ family, certainty, placeholder, count }, kind): CleanKind => ({
       kind,
       family,
@@ -56,8 +56,15 @@ function open({ sessionId, policy, fresh }: ThreadCalls['open']['input']): Opene
       own: own.has(family) || family.startsWith(DENY_SHOWN),
     }),
   );
-  return { summary: review.summary, kinds, hiddenKinds: review.kinds.length - kinds.length };
+  held = { sessionId, session, review, kinds };
+  // Those in doubt are never among the ones left out.
+  const sent = [...kinds.filter(({ low }) => low), ...kinds.filter(({ low }) => !low)].slice(0, MAX_KINDS);
+  sent.sort((one, other) => one.kind - other.kind);
+  return { summary: review.summary, kinds: sent, hiddenKinds: kinds.length - sent.length };
 }
+
+const kindsOf = (records: readonly CleanRecord[], kinds: readonly CleanKind[]): CleanKind[] =>
+  [...new Set(records.flatMap(({ places }) => places.map(({ kind }) => kind)))].map((kind) => kinds[kind]!);
 
 function mustHold(): Held {
   if (!held) throw new TackroomError('NOT_FOUND', 'This session was not looked at yet.', 'Open it again.');
@@ -65,23 +72,25 @@ function mustHold(): Held {
 }
 
 function records({ only, kind, offset }: ThreadCalls['records']['input']): ThreadCalls['records']['output'] {
-  const { session, review } = mustHold();
+  const { session, review, kinds } = mustHold();
   const { lines } = session;
   const wanted = kind === undefined ? review.places : review.places.filter((place) => place.kind === kind);
   const numbers =
     only === 'all' && kind === undefined ? lines.map((_, i) => i) : [...new Set(wanted.map(({ record }) => record))];
   const page = numbers.slice(offset, offset + CLEAN_PAGE);
-  return { total: numbers.length, records: page.map((record) => recordView(lines, review, record, false)) };
+  const shown = page.map((record) => recordView(lines, review, record, false));
+  return { total: numbers.length, records: shown, kinds: kindsOf(shown, kinds) };
 }
 
 function answer(message: ToThread): ThreadCalls[keyof ThreadCalls]['output'] {
   if (message.name === 'open') return open(message.input);
   if (message.name === 'records') return records(message.input);
-  const { session, review } = mustHold();
+  const { session, review, kinds } = mustHold();
   if (message.name === 'record') {
     if (message.input.record >= session.lines.length)
       throw new TackroomError('NOT_FOUND', 'The session has no such record.');
-    return recordView(session.lines, review, message.input.record, true);
+    const record = recordView(session.lines, review, message.input.record, true);
+    return { record, kinds: kindsOf([record], kinds) };
   }
   const found = review.kinds[message.input.kind];
   if (!found) throw new TackroomError('NOT_FOUND', 'There is no such finding any more.', 'Open the session again.');

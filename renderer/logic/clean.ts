@@ -60,6 +60,11 @@ export function familiesOf(kinds: readonly CleanKind[]): { family: string; low: 
     .sort((a, b) => Number(b.low) - Number(a.low));
 }
 
+/** Nothing more is replaced than before. */
+export const sameKinds = (before: readonly CleanKind[] = [], after: readonly CleanKind[] = []): boolean =>
+  before.length === after.length &&
+  before.every((kind, i) => kind.placeholder === after[i]!.placeholder && kind.count === after[i]!.count);
+
 /** Whether letters or digits stand beside the selection: then it is part of a word. */
 export const isPartOfWord = (before: string, after: string): boolean =>
   /[\p{L}\p{N}]$/u.test(before) || /^[\p{L}\p{N}]/u.test(after);

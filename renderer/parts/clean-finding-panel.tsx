@@ -1,7 +1,6 @@
 import { findPlace } from '../logic/clean.js';
 import { formatCount } from '../logic/format.js';
 import { visibleText } from '../logic/visible-text.js';
-import { useClean } from '../stores/clean.js';
 import { useCleanPage } from '../stores/clean-page.js';
 import { S } from '../strings.js';
 import { Panel } from './panel.js';
@@ -9,15 +8,14 @@ import type { CleanTarget } from './use-clean-target.js';
 
 /** What is known of the place that is looked at; what stands around it as the copy has it. */
 export function CleanFindingPanel({ target }: { target: CleanTarget | null }) {
-  const { records, selected } = useCleanPage();
-  const kinds = useClean((state) => state.ready?.kinds);
+  const { records, kinds, selected } = useCleanPage();
   if (target && 'text' in target)
     return (
       <Panel title={S.clean.selection}>
         <pre className="clean-context">{visibleText(target.text)}</pre>
       </Panel>
     );
-  const found = findPlace(records, kinds ?? [], selected);
+  const found = findPlace(records, kinds, selected);
   if (!found?.kind)
     return (
       <Panel title={S.clean.finding}>

@@ -2,7 +2,6 @@ import type { CleanField, CleanKind, CleanRecord, TextPart } from '../../contrac
 import { isMarked } from '../logic/clean.js';
 import { formatBytes } from '../logic/format.js';
 import { visibleText } from '../logic/visible-text.js';
-import { useClean } from '../stores/clean.js';
 import { useCleanPage } from '../stores/clean-page.js';
 import { S } from '../strings.js';
 
@@ -41,9 +40,8 @@ type Named = CleanRecord['places'];
 
 /** The keyboard's way to a place. */
 function Places({ record }: { record: CleanRecord }) {
-  const { selected, select } = useCleanPage();
-  const kinds = useClean((state) => state.ready?.kinds);
-  const name = (kind: number): CleanKind | undefined => kinds?.find((one) => one.kind === kind);
+  const { selected, kinds, select } = useCleanPage();
+  const name = (kind: number): CleanKind | undefined => kinds.find((one) => one.kind === kind);
   const shown = record.places.slice(0, NAMED);
   const more = record.places.length - shown.length + record.hiddenPlaces;
   return (
@@ -92,11 +90,10 @@ interface SideProps {
 
 /** Text of a session: always text, never markup. */
 function Side({ parts, kinds, side }: SideProps) {
-  const selected = useCleanPage((state) => state.selected);
-  const all = useClean((state) => state.ready?.kinds);
+  const { selected, kinds: all } = useCleanPage();
   const low = (place: number): boolean => {
     const kind = kinds.find((one) => one.place === place)?.kind;
-    return all?.find((one) => one.kind === kind)?.low ?? false;
+    return all.find((one) => one.kind === kind)?.low ?? false;
   };
   return (
     <pre className={`clean-text clean-${side}`} data-original={side === 'original' ? '' : undefined}>

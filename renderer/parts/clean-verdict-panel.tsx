@@ -37,7 +37,7 @@ export function CleanVerdictPanel({ id, ready }: { id: string; ready: Extract<Cl
             className="button button-primary"
             title={S.clean.lookedHelp}
             disabled={busy || working !== null}
-            onClick={() => void decide({ do: 'looked' })}
+            onClick={() => void decide({ do: 'looked', version: ready.version })}
           >
             {S.clean.looked}
           </button>

@@ -6,11 +6,15 @@ const TONE = { pass: 'good', review: 'warn', blocked: 'bad' } as const;
 
 export function CleanVerdictPill({ verdict, stale }: { verdict: CleanVerdict | null; stale?: boolean }) {
   if (verdict === null) return <Pill>{S.clean.unknown}</Pill>;
+  if (stale)
+    return (
+      <span title={S.clean.stale}>
+        <Pill>{S.clean.old(S.clean.verdicts[verdict])}</Pill>
+      </span>
+    );
   return (
-    <span className={stale ? 'verdict-stale' : undefined} title={stale ? S.clean.stale : undefined}>
-      <Pill tone={TONE[verdict]} dot>
-        {S.clean.verdicts[verdict]}
-      </Pill>
-    </span>
+    <Pill tone={TONE[verdict]} dot>
+      {S.clean.verdicts[verdict]}
+    </Pill>
   );
 }

@@ -2,7 +2,6 @@
 import { useEffect, useState } from 'react';
 import { MAX_SELECTED } from '../../contract/clean-calls.js';
 import { findPlace, isPartOfWord } from '../logic/clean.js';
-import { useClean } from '../stores/clean.js';
 import { useCleanPage } from '../stores/clean-page.js';
 
 export type CleanTarget = { text: string; partial: boolean } | { kind: number; placeholder: string; family: string };
@@ -12,8 +11,7 @@ type Selected = Extract<CleanTarget, { text: string }>;
 const LEAST = 3;
 
 export function useCleanTarget(): CleanTarget | null {
-  const { records, selected } = useCleanPage();
-  const kinds = useClean((state) => state.ready?.kinds);
+  const { records, kinds, selected } = useCleanPage();
   const [text, setText] = useState<Selected | 'unfit' | null>(null);
   useEffect(() => {
     const read = (): void => setText(selectedOriginal());
@@ -23,7 +21,7 @@ export function useCleanTarget(): CleanTarget | null {
   // Not the place then: a text that cannot be looked for must not have another one decided about.
   if (text === 'unfit') return null;
   if (text) return text;
-  const kind = findPlace(records, kinds ?? [], selected)?.kind;
+  const kind = findPlace(records, kinds, selected)?.kind;
   return kind ? { kind: kind.kind, placeholder: kind.placeholder, family: kind.family } : null;
 }
 

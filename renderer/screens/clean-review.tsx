@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { sameKinds } from '../logic/clean.js';
 import { formatDate } from '../logic/format.js';
 import { harnessName } from '../logic/harness-name.js';
 import { useAction } from '../parts/actions.js';
@@ -79,7 +80,9 @@ function Review() {
       tell(S.clean.keptDone(target.placeholder));
   };
   const redact = async (): Promise<void> => {
-    if (target && (await decide({ do: 'redact', about: about(target) }))) tell(S.clean.redactDone);
+    if (!target || !(await decide({ do: 'redact', about: about(target) }))) return;
+    const same = 'text' in target && sameKinds(ready?.kinds, useClean.getState().ready?.kinds);
+    tell(same ? S.clean.nothingFound : S.clean.redactDone);
   };
   const undoLast = async (): Promise<void> => {
     const last = [...decisions].sort((a, b) => a.createdAt - b.createdAt).at(-1);

@@ -1,6 +1,6 @@
 import { create } from 'zustand';
 import type { CallInput, CallOutput } from '../../contract/api.js';
-import { CLEAN_PAGE, type CleanRecord } from '../../contract/clean-calls.js';
+import { CLEAN_PAGE, type CleanKind, type CleanRecord } from '../../contract/clean-calls.js';
 import { type ErrorShape, toErrorShape } from '../../contract/errors.js';
 import { ask } from '../bridge/client.js';
 import { placesOf, stepFrom } from '../logic/clean.js';
@@ -15,6 +15,8 @@ interface CleanPage {
   /** null until read. */
   total: number | null;
   records: CleanRecord[];
+  /** What the places of the records are. */
+  kinds: CleanKind[];
   /** Numbers of records that are shown whole. */
   whole: ReadonlySet<number>;
   /** Number of the place that is looked at. */
@@ -37,6 +39,7 @@ const START = {
   offset: 0,
   total: null,
   records: [],
+  kinds: [],
   whole: new Set<number>(),
   selected: null,
   error: null,
@@ -65,10 +68,15 @@ export const useCleanPage = create<CleanPage>()((set, get) => ({
     const started = generation;
     const next = new Set(whole);
     if (!next.delete(record)) {
-      const shown = await ask('clean.record', { id, record }).then((answer) => answer.record, tellError);
+      const shown = await ask('clean.record', { id, record }).catch(tellError);
       if (!shown || started !== generation) return;
       next.add(record);
-      set({ records: get().records.map((one) => (one.record === record ? shown : one)), whole: next });
+      const { records, kinds } = get();
+      set({
+        records: records.map((one) => (one.record === record ? shown.record : one)),
+        kinds: joined(kinds, shown.kinds),
+        whole: next,
+      });
       return;
     }
     set({ whole: next });
@@ -99,13 +107,14 @@ async function read(offset: number): Promise<void> {
       from = Math.floor((page.total - 1) / CLEAN_PAGE) * CLEAN_PAGE;
       page = await ask('clean.records', { id, ...filter, offset: from });
     }
-    const records = await opened(id, page.records, open);
+    const { records, kinds } = await opened(id, page, open);
     if (started !== generation) return;
     const places = placesOf(records);
     useCleanPage.setState({
       offset: from,
       total: page.total,
       records,
+      kinds,
       selected: selected !== null && places.includes(selected) ? selected : (places[0] ?? null),
       error: null,
     });
@@ -114,12 +123,24 @@ async function read(offset: number): Promise<void> {
   }
 }
 
+const joined = (kinds: readonly CleanKind[], more: readonly CleanKind[]): CleanKind[] => [
+  ...new Map([...kinds, ...more].map((kind) => [kind.kind, kind])).values(),
+];
+
 /** Records that were shown whole still are. */
-const opened = (id: string, records: CleanRecord[], whole: ReadonlySet<number>): Promise<CleanRecord[]> =>
-  Promise.all(
-    records.map(async (one) => {
+async function opened(
+  id: string,
+  page: CallOutput<'clean.records'>,
+  whole: ReadonlySet<number>,
+): Promise<Pick<CleanPage, 'records' | 'kinds'>> {
+  let { kinds } = page;
+  const records = await Promise.all(
+    page.records.map(async (one) => {
       if (!whole.has(one.record)) return one;
-      const { record }: CallOutput<'clean.record'> = await ask('clean.record', { id, record: one.record });
-      return record;
+      const shown = await ask('clean.record', { id, record: one.record });
+      kinds = joined(kinds, shown.kinds);
+      return shown.record;
     }),
   );
+  return { records, kinds };
+}

@@ -9,6 +9,7 @@ export const cleanStrings = {
   lead: 'What leaves this machine is a copy without secrets and personal data. Here you see the copy before it goes.',
   verdicts: { pass: 'clean', review: 'look at it', blocked: 'stays here' } satisfies Record<CleanVerdict, string>,
   unknown: 'not looked at',
+  old: (verdict: string) => `${verdict} (old)`,
   stale: 'It has changed since it was looked at.',
   filter: 'Verdict',
   tabs: {
@@ -115,6 +116,7 @@ export const cleanStrings = {
   redact: 'Replace all like this',
   always: 'Always…',
   keptDone: (standIn: string) => `What ${standIn} stood for stays in this session.`,
+  nothingFound: 'This text was not found as it is, so nothing more is replaced.',
   redactDone: 'Replaced everywhere in this session.',
   alwaysTitle: 'In all sessions',
   alwaysText: 'It becomes one of your own rules, for sessions to come as well, and is kept encrypted.',

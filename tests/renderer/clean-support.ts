@@ -50,7 +50,7 @@ export function bridgeWith(
         left -= 1;
         return left > 0 ? working : ready;
       case 'clean.records':
-        return { total: 21, version: 'v', records: pages[input.offset ?? 0] ?? [] };
+        return { total: 21, version: 'v', records: pages[input.offset ?? 0] ?? [], kinds: [] };
       default:
         return { decisions: [] };
     }

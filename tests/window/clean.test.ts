@@ -94,8 +94,14 @@ describe('cleaned copies in the window', () => {
     expect(after.map((one) => [one.do, one.always, one.name])).toEqual([['redact', true, 'project']]);
     const other = recordPrivate(store, { title: 'Later' });
     expect(exported(other)).toContain('REDACTED_PROJECT_1');
-    await call('clean.decide', { id, do: 'looked' });
+    const { version } = await look(id);
+    store.session.update(id, (session) => ({ ...session, updatedAt: session.updatedAt + 1 }));
+    // What came since was not looked at.
+    await expect(call('clean.decide', { id, do: 'looked', version })).rejects.toMatchObject({ code: 'REFUSED' });
+    await call('clean.decide', { id, do: 'looked', version: (await look(id)).version });
     expect((await look(id)).summary).toMatchObject({ verdict: 'pass', lookedAt: true });
+    new Recorder(store).deleteSession(id);
+    await expect(call('clean.records', { id })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
   it('a kind that is replaced in any case, and rules for all sessions', async () => {
