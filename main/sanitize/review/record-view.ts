@@ -37,10 +37,11 @@ export function recordView(lines: readonly Buffer[], review: Review, record: num
   let at = 0;
   strings.forEach((string, i) => {
     while (at < places.length && places[at]!.end <= string.from) at++;
-    // A list that was emptied, and this text in it.
-    if (at < places.length && places[at]!.start < string.from - 1 && places[at]!.end > string.to) {
-      const { place, kind } = places[at++]!;
-      if (named.length < room) named.push({ place, kind, path: string.path.replace(/\[\d+\].*$/, '') });
+    const around = places[at];
+    if (around && around.start < string.from && around.end > string.to) {
+      // In a list that was emptied: the list is named, its texts are no more.
+      if (named.at(-1)?.place !== around.place && named.length < room)
+        named.push({ place: around.place, kind: around.kind, path: string.path.replace(/(?:\[\d+\]|\.[^.[]*)$/, '') });
       return;
     }
     const found: Place[] = [];
