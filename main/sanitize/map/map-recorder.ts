@@ -6,7 +6,7 @@ import { Numbers } from './numbers.js';
 import { CHANGE, HASH_LOW, hashOf, linesOf, type RestoreMap } from './restore-map.js';
 
 /** A session whose changes take more keeps no map. */
-const MAX_BYTES = 32 << 20;
+const MAX_BYTES = 64 << 20;
 const NEWLINE = 10;
 
 export class MapRecorder {
@@ -38,7 +38,7 @@ export class MapRecorder {
     const standIns = pseudonyms
       .entities()
       .filter(({ placeholder }) => placeholder !== '')
-      .map(({ placeholder, value }) => [placeholder, value] as const);
+      .map(({ placeholder, value }) => [placeholder, this.#originals.get(value) ?? value] as const);
     const map = { length: this.#length, standIns, originals: [...this.#originals.keys()], lines: this.#lines };
     return {
       clean: this.#output.digest('hex'),

@@ -9,8 +9,8 @@ import { type Numbers, readNumbers } from './numbers.js';
 export interface RestoreMap {
   /** Bytes of the input. */
   length: number;
-  /** Stand-in, and what it stands for. */
-  standIns: readonly (readonly [standIn: string, value: string])[];
+  /** Stand-in, and what it stands for: a text, or the number of an original. */
+  standIns: readonly (readonly [standIn: string, value: string | number])[];
   originals: readonly string[];
   /**
    * Changed lines: 21 and 32 bits of the hash of the cleaned one, how many times it came in a row, how many changes, and for each
@@ -25,7 +25,7 @@ export const CHANGE = 3;
 const Head = z.strictObject({
   version: z.literal(1),
   length: z.int().nonnegative(),
-  standIns: z.array(z.tuple([z.string().min(1), z.string()])),
+  standIns: z.array(z.tuple([z.string().min(1), z.union([z.string(), z.int().nonnegative()])])),
   originals: z.array(z.string()),
 });
 
@@ -49,10 +49,17 @@ export function decodeMap(bytes: Buffer): OpenedMap {
   try {
     const end = 4 + bytes.readUInt32LE(0);
     const { length, standIns, originals } = Head.parse(JSON.parse(bytes.toString('utf8', 4, end)));
-    return { length, standIns: new Map(standIns), originals, lines: decodeLines(bytes.subarray(end)) };
+    const values = standIns.map(([standIn, value]) => [standIn, textOf(value, originals)] as const);
+    return { length, standIns: new Map(values), originals, lines: decodeLines(bytes.subarray(end)) };
   } catch (cause) {
     throw new TackroomError('VAULT_DAMAGED', 'The map is damaged, so nothing is put back.', undefined, { cause });
   }
+}
+
+function textOf(value: string | number, originals: readonly string[]): string {
+  const text = typeof value === 'string' ? value : originals[value];
+  if (text === undefined) throw new RangeError(`There is no original ${value}.`);
+  return text;
 }
 
 function decodeLines(bytes: Buffer): OpenedMap['lines'] {

@@ -88,7 +88,9 @@ function editedLine(
   return Buffer.from(out.join('') + line.slice(at), 'latin1');
 }
 
-const standIn = (): RegExp => new RegExp(STAND_IN_SOURCE, 'g');
+/** Stand-ins of images are images. */
+const SOURCE = String.raw`${STAND_IN_SOURCE}|(?:iVBORw0KGgo|\/9j\/2wBD|R0lGODlhAQAB|UklGRiIA)[A-Za-z0-9+/]{60,600}`;
+const standIn = (): RegExp => new RegExp(SOURCE, 'g');
 
 /** null: it is part of a longer word, or none of ours. */
 function valueFor(
@@ -112,7 +114,7 @@ function depthsOf(text: string, depth: number): number[] {
     return plain();
   }
   const out: number[] = [];
-  for (const [token] of text.matchAll(new RegExp(`"(?:[^"\\\\]|\\\\.)*"|${STAND_IN_SOURCE}`, 'g')))
+  for (const [token] of text.matchAll(new RegExp(`"(?:[^"\\\\]|\\\\.)*"|${SOURCE}`, 'g')))
     if (token.startsWith('"')) out.push(...depthsOf(JSON.parse(token) as string, depth + 1));
     else out.push(depth);
   return out;

@@ -115,6 +115,19 @@ describe('a file that was edited since', () => {
     expect(err).toContain('1 stand-ins are not in this map');
   });
 
+  test('images come back as well, signatures in untouched lines only', async () => {
+    const image = `iVBORw0KGgo${invented('image', 4_001)}`;
+    const signature = invented('signature', 120);
+    const line = (n: number): string =>
+      JSON.stringify({ n, source: { type: 'base64', media_type: 'image/png', data: image }, token, signature });
+    const { out, id } = await clean(`${line(1)}\n${line(2)}\n`);
+    expect(out.includes(image) || out.includes(signature)).toBe(false);
+    const edited = out.toString().replace('"n":2', '"n":3');
+    const got = (await run(edited, { restore: true, map: id })).out.trimEnd().split('\n');
+    expect(got[0]).toBe(line(1));
+    expect(JSON.parse(got[1]!)).toEqual({ ...JSON.parse(line(3)), signature: '' });
+  });
+
   test('needs its map by name', async () => {
     const { out, id } = await clean(session);
     const edited = `${out.toString()}more\n`;
