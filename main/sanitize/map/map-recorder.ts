@@ -14,6 +14,8 @@ export class MapRecorder {
   readonly #originals = new Map<string, number>();
   #originalBytes = 0;
   readonly #lines = new Numbers();
+  /** Entity -> the original that says what it stands for. */
+  readonly #meant = new Map<number, number>();
   #length = 0;
   /** The last line with changes, and how many times in a row it came. */
   #hash = -1;
@@ -37,8 +39,8 @@ export class MapRecorder {
     this.#flush();
     const standIns = pseudonyms
       .entities()
-      .filter(({ placeholder }) => placeholder !== '')
-      .map(({ placeholder, value }) => [placeholder, this.#originals.get(value) ?? value] as const);
+      .map(({ placeholder, value }, entity) => [placeholder, this.#meaning(value, entity)] as const)
+      .filter(([placeholder]) => placeholder !== '');
     const map = { length: this.#length, standIns, originals: [...this.#originals.keys()], lines: this.#lines };
     return {
       clean: this.#output.digest('hex'),
@@ -49,6 +51,11 @@ export class MapRecorder {
 
   #isTooMuch(): boolean {
     return this.#lines.length + this.#originalBytes > MAX_BYTES;
+  }
+
+  /** What a stand-in is in an edited line: its value, or what stood there where it never stood alone (`key=…`, `%3D`). */
+  #meaning(value: string, entity: number): string | number {
+    return this.#originals.get(value) ?? this.#meant.get(entity) ?? value;
   }
 
   #original(bytes: Buffer, start: number, end: number): number {
@@ -67,10 +74,14 @@ export class MapRecorder {
     const out: number[] = [];
     let moved = 0;
     for (let i = 0; i < ranges.length; i++) {
-      const { length } = pseudonyms.entity(ranges.entity(i)).placeholder;
+      const entity = ranges.entity(i);
+      const { length } = pseudonyms.entity(entity).placeholder;
       const from = ranges.start(i);
       const to = ranges.end(i);
-      out.push(from + moved, from + moved + length, this.#original(own, from, to));
+      const original = this.#original(own, from, to);
+      out.push(from + moved, from + moved + length, original);
+      // What holds a backslash or a quote was escaped as it must be where it stood.
+      if (!this.#meant.has(entity) && !isEscaped(own, from, to)) this.#meant.set(entity, original);
       moved += length - (to - from);
     }
     return out;
@@ -130,6 +141,11 @@ export class MapRecorder {
     for (const number of changes) this.#lines.push(number);
     this.#times = 0;
   }
+}
+
+function isEscaped(bytes: Buffer, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if (bytes[at] === 0x5c || bytes[at] === 0x22) return true;
+  return false;
 }
 
 const isSame = (a: readonly number[], b: readonly number[]): boolean =>

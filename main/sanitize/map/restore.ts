@@ -90,6 +90,8 @@ function editedLine(
 
 /** Stand-ins of images are images. */
 const SOURCE = String.raw`${STAND_IN_SOURCE}|(?:iVBORw0KGgo|\/9j\/2wBD|R0lGODlhAQAB|UklGRiIA)[A-Za-z0-9+/]{60,600}`;
+/** Longer ones do not occur by chance. */
+const SHORT = 60;
 const standIn = (): RegExp => new RegExp(SOURCE, 'g');
 
 /** null: it is part of a longer word, or none of ours. */
@@ -98,10 +100,11 @@ function valueFor(
   line: string,
   values: ReadonlyMap<string, string>,
 ): string | null {
+  const value = values.get(text) ?? null;
+  if (value === null || text.startsWith('REDACTED_') || text.length > SHORT) return value;
   const before = Buffer.from(line.slice(Math.max(0, index - 24), index), 'latin1');
-  if (endsWord(before, before.length) || /^[A-Za-z0-9]/.test(line.slice(index + text.length, index + text.length + 1)))
-    return null;
-  return values.get(text) ?? null;
+  const after = line.slice(index + text.length, index + text.length + 1);
+  return endsWord(before, before.length) || /[A-Za-z0-9]/.test(after) ? null : value;
 }
 
 /** How deep in JSON each stand-in of `text` stands, in order: 0 where it is no JSON. */
