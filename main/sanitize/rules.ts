@@ -18,7 +18,7 @@ import { setFlagsFromString } from 'node:v8';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { TackroomError } from '../../contract/errors.js';
-import { type Registry, register } from './detect/registry.js';
+import { type Registry, register, STANDARD } from './detect/registry.js';
 import { type Anchored, CHAR, type Detector, isChar, lineStart } from './detect/text-view.js';
 import type { Certainty } from './span.js';
 
@@ -73,10 +73,11 @@ export function parseRules(text: string, path: string): RulesFile {
 
 /** `path`: what an error calls it. Errors: BAD_ARGUMENT for a pattern that cannot be run. */
 export function compileFile({ entities, deny, keep }: RulesFile, path: string): Registry {
-  const registry = register([
+  const own = [
     ...entities.flatMap((rule) => anchored(rule, rule.name, path)),
     ...deny.flatMap((rule) => anchored(rule, `${DENIED}${rule.name}`, path)),
-  ]);
+  ];
+  const registry = own.length === 0 ? STANDARD : register(own);
   return keep.length === 0 ? registry : { ...registry, keep: new Set(keep.map(bytes)) };
 }
 

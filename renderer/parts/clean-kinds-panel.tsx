@@ -11,9 +11,11 @@ const SHOWN = 40;
 
 /** What was found by kind: a stand-in leads to the records that hold it. */
 export function CleanKindsPanel() {
-  const { ready, busy, working, decide } = useClean();
+  const { ready, busy, working, decisions, decide } = useClean();
   const { filter, setFilter } = useCleanPage();
   if (!ready || ready.kinds.length === 0) return null;
+  const isKept = (family: string): boolean =>
+    decisions.some((decision) => decision.do === 'keep' && !decision.always && decision.name === family);
   const redactKind = async (family: string): Promise<void> => {
     if (await decide({ do: 'redactKind', family })) tell(S.clean.redactKindDone(family));
   };
@@ -43,7 +45,7 @@ export function CleanKindsPanel() {
               ))}
               {kinds.length > SHOWN && <span className="faint">{S.clean.morePlaces(kinds.length - SHOWN)}</span>}
             </div>
-            {low && (
+            {(low || isKept(family)) && (
               <button
                 type="button"
                 className="button"

@@ -34,8 +34,9 @@ export function stringsOf(line: Buffer): RecordString[] {
     if (c === 123 || c === 91) levels.push({ object: c === 123, name: '', index: 0 });
     else if (c === 125 || c === 93) levels.pop();
     else if (c === 44 && top && !top.object) top.index++;
-    if (c === 123 || (c === 44 && top?.object)) isKey = true;
-    else if (c === 91 || c === 58) isKey = false;
+    if (c === 44) isKey = top?.object === true;
+    else if (c === 123) isKey = true;
+    else if (c === 91 || c === 58 || c === 125) isKey = false;
     if (c !== 34) {
       i++;
       continue;
