@@ -50,17 +50,21 @@ export function sanitizeBytes(
 ): Sanitized {
   const { pseudonyms } = context;
   const engine = new SanitizeEngine(pseudonyms, registry);
-  const found = engine.detect(input);
-  refuseDenied(pseudonyms);
-  engine.learn();
-  const ranges = engine.complete(input, found);
-  engine.close();
-  const findings = findingsOf(input, ranges, pseudonyms);
   const again = new SanitizeEngine(pseudonyms, registry);
-  const cleaned = rescan(engine.splice(input, ranges), again);
-  again.close();
-  const { bytes, withheld } = passSecondScan(cleaned, new SecondScan(pseudonyms));
-  return { bytes, redactions: summaries(pseudonyms), findings, withheld };
+  const second = new SecondScan(pseudonyms);
+  try {
+    const found = engine.detect(input);
+    refuseDenied(pseudonyms);
+    engine.learn();
+    const ranges = engine.complete(input, found);
+    const findings = findingsOf(input, ranges, pseudonyms);
+    const { bytes, withheld } = passSecondScan(rescan(engine.splice(input, ranges), again), second);
+    return { bytes, redactions: summaries(pseudonyms), findings, withheld };
+  } finally {
+    engine.close();
+    again.close();
+    second.close();
+  }
 }
 
 /** Errors: REFUSED, naming the rule and not what it found. */

@@ -27,6 +27,7 @@ export class SanitizeStream {
   readonly pseudonyms = new Pseudonyms();
   readonly #engine: SanitizeEngine;
   readonly #second: SanitizeEngine;
+  #scan: SecondScan | null = null;
   readonly #cutter = new PieceCutter();
   readonly #spool: Spool;
   readonly #learnt: Learnt[] = [];
@@ -73,6 +74,7 @@ export class SanitizeStream {
     refuseDenied(this.pseudonyms);
     this.#engine.learn();
     const second = new SecondScan(this.pseudonyms);
+    this.#scan = second;
     let line = 0;
     for (const { piece, ranges } of this.#learnt) {
       const bytes = this.#spool.read(piece.from, piece.to - piece.from);
@@ -104,6 +106,7 @@ export class SanitizeStream {
     this.#spool.close();
     this.#engine.close();
     this.#second.close();
+    this.#scan?.close();
   }
 
   #learn(piece: Piece): void {

@@ -45,6 +45,10 @@ export class LearntSearch {
     return leaks;
   }
 
+  close(): void {
+    this.#index.close();
+  }
+
   #enter(owner: number): void {
     const { family, value } = this.#entities[owner]!;
     if (family === CONTINUED || value.length > MOST || value.length < SHORTEST) return;

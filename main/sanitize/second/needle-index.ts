@@ -144,6 +144,11 @@ export class NeedleIndex {
     this.#short.find(bytes, this.#texts, found);
   }
 
+  /** Gives its memory back; it is of no use afterwards. */
+  close(): void {
+    this.#native?.close();
+  }
+
   #addNatively(native: Native, text: string, { owner, bounded }: Needle): void {
     if (this.#count === this.#owners.length) {
       const old = this.#owners;

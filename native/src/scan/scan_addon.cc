@@ -181,7 +181,7 @@ Napi::TypedArrayOf<T> array_of(const Napi::Value& value, napi_typedarray_type ty
 
 class NeedleSearch : public Napi::ObjectWrap<NeedleSearch> {
  public:
-  static Napi::Function define(Napi::Env env) { return DefineClass(env, "Needles", {InstanceMethod("add", &NeedleSearch::add), InstanceMethod("find", &NeedleSearch::find)}); }
+  static Napi::Function define(Napi::Env env) { return DefineClass(env, "Needles", {InstanceMethod("add", &NeedleSearch::add), InstanceMethod("find", &NeedleSearch::find), InstanceMethod("close", &NeedleSearch::close)}); }
   explicit NeedleSearch(const Napi::CallbackInfo& info) : ObjectWrap(info) {}
 
  private:
@@ -189,10 +189,11 @@ class NeedleSearch : public Napi::ObjectWrap<NeedleSearch> {
   void add(const Napi::CallbackInfo& info) {
     const auto texts = array_of<uint8_t>(info[0], napi_uint8_array);
     const auto ends = array_of<int32_t>(info[1], napi_int32_array);
+    if (!needles_) throw Napi::Error::New(info.Env(), "The search is closed.");
     size_t from = 0;
     for (size_t i = 0; i < ends.ElementLength(); i++) {
       const auto end = static_cast<size_t>(ends.Data()[i]);
-      if (ends.Data()[i] < 0 || end < from || end > texts.ByteLength() || !needles_.add(texts.Data() + from, end - from))
+      if (ends.Data()[i] < 0 || end < from || end > texts.ByteLength() || !needles_->add(texts.Data() + from, end - from))
         throw Napi::RangeError::New(info.Env(), "A text to look for is too short, or they are too many.");
       from = end;
     }
@@ -202,14 +203,18 @@ class NeedleSearch : public Napi::ObjectWrap<NeedleSearch> {
   Napi::Value find(const Napi::CallbackInfo& info) {
     const auto bytes = array_of<uint8_t>(info[0], napi_uint8_array);
     if (bytes.ByteLength() > INT32_MAX) throw Napi::RangeError::New(info.Env(), "These are too many bytes.");
+    if (!needles_) throw Napi::Error::New(info.Env(), "The search is closed.");
     found_.length = 0;
-    needles_.find(bytes.Data(), bytes.ByteLength(), found_);
+    needles_->find(bytes.Data(), bytes.ByteLength(), found_);
     auto result = Napi::Int32Array::New(info.Env(), found_.length * 3);
     if (found_.length > 0) std::memcpy(result.Data(), found_.data(), found_.length * sizeof(NeedleFound));
     return result;
   }
 
-  Needles needles_;
+  /** Gives the memory back at once: the collector does not see it. */
+  void close(const Napi::CallbackInfo&) { needles_.reset(); }
+
+  std::unique_ptr<Needles> needles_ = std::make_unique<Needles>();
   Growable<NeedleFound> found_;
 };
 
