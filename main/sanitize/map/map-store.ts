@@ -3,7 +3,7 @@
  * go first. Nothing but the maps' ids, times and the hashes of what was given out can be read without the key.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { TackroomError } from '../../../contract/errors.js';
@@ -64,7 +64,10 @@ export class MapStore {
     if (!existsSync(this.#folder)) return [];
     const headers = readdirSync(this.#folder)
       .filter((name) => name.endsWith(SUFFIX) && ID.test(name.slice(0, -SUFFIX.length)))
-      .flatMap((name) => this.#read(name.slice(0, -SUFFIX.length))?.header ?? []);
+      .flatMap((name) => {
+        const start = firstBytes(join(this.#folder, name));
+        return headerOf(start, name.slice(0, -SUFFIX.length))?.header ?? [];
+      });
     return headers.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1));
   }
 
@@ -105,15 +108,8 @@ export class MapStore {
   /** null: there is none, or it is no map. */
   #read(id: string): { header: Header; line: Buffer; sealed: Buffer } | null {
     const bytes = readPrivate(this.#pathOf(id));
-    const end = bytes?.subarray(0, MAX_HEADER).indexOf(NEWLINE) ?? -1;
-    if (!bytes || end < 0) return null;
-    const line = bytes.subarray(0, end);
-    try {
-      const header = Header.parse(JSON.parse(line.toString()));
-      return header.id === id ? { header, line, sealed: bytes.subarray(end + 1) } : null;
-    } catch {
-      return null;
-    }
+    const found = bytes && headerOf(bytes, id);
+    return found ? { ...found, sealed: bytes.subarray(found.line.length + 1) } : null;
   }
 
   /** What is too old, too many or too much goes, and what a kill left of a writing. */
@@ -141,6 +137,35 @@ export class MapStore {
     const key = newKey();
     await this.vault.put(KEY_NAME, key.toString('base64'));
     return key;
+  }
+}
+
+/** null: they are no map's of this id. */
+function headerOf(bytes: Buffer, id: string): { header: Header; line: Buffer } | null {
+  const end = bytes.subarray(0, MAX_HEADER).indexOf(NEWLINE);
+  if (end < 0) return null;
+  const line = bytes.subarray(0, end);
+  try {
+    const header = Header.parse(JSON.parse(line.toString()));
+    return header.id === id ? { header, line } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Of a file of its own; links are not followed. Empty where another process has just deleted it. */
+function firstBytes(path: string): Buffer {
+  let file: number;
+  try {
+    file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+  } catch {
+    return Buffer.alloc(0);
+  }
+  try {
+    const bytes = Buffer.alloc(MAX_HEADER);
+    return bytes.subarray(0, readSync(file, bytes, 0, MAX_HEADER, 0));
+  } finally {
+    closeSync(file);
   }
 }
 
