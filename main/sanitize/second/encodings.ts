@@ -39,19 +39,16 @@ function* jsonForms(value: string, unicode: string): Generator<string> {
 /** What different programs leave as it is in a URL. */
 const KEPT_IN_URLS = [/[^A-Za-z0-9_.!~*'()-]/g, /[^A-Za-z0-9_.~-]/g, /[^A-Za-z0-9_.!~*'()/:@-]/g];
 
-function* percentForms(value: string, bytes: Buffer | null): Generator<string> {
-  if (bytes) {
-    yield coded(bytes, PERCENT.small);
-    yield coded(bytes, PERCENT.capital);
-  }
+function* percentForms(value: string): Generator<string> {
   for (const others of KEPT_IN_URLS) {
-    const lower = value.replace(others, (char) => PERCENT.small[char.charCodeAt(0)]!);
+    const lower = value.replace(others, (char) => `%${HEX[char.charCodeAt(0)]!}`);
     if (lower === value) continue;
     yield lower;
     yield lower.replace(/%../g, (code) => code.toUpperCase());
     if (value.includes(' ')) yield lower.replaceAll('%20', '+').replace(/%../g, (code) => code.toUpperCase());
   }
 }
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 /** What a run of base64 shows of the value wherever in the run it stands: three alignments, without the characters it shares. */
 function* base64Forms(bytes: Buffer): Generator<string> {
@@ -63,61 +60,18 @@ function* base64Forms(bytes: Buffer): Generator<string> {
   }
 }
 
-/** Byte -> how it is written as a code, small and capital. */
-const codes = (before: string, digits: number): { small: string[]; capital: string[] } => {
-  const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(digits, '0'));
-  return { small: hex.map((one) => before + one), capital: hex.map((one) => before + one.toUpperCase()) };
-};
-const HEX = codes('', 2);
-const PERCENT = codes('%', 2);
-const BACKSLASH_X = codes('\\x', 2);
-/** By how many backslashes stand before it. */
-const BACKSLASH_U = Array.from({ length: DEPTH }, (_, depth) => codes(`${'\\'.repeat(2 ** depth)}u`, 4));
-
-/** `first` bytes of the first code are left out. */
-function coded(bytes: Uint8Array, by: readonly string[], first = 0): string {
-  let out = '';
-  for (let i = 0; i < bytes.length; i++) out += by[bytes[i]!]!;
-  return first === 0 ? out : out.slice(first);
-}
-
-/** Every character as a code; the backslashes before the first are left out. */
-function* codeForms(unicode: string, bytes: Buffer): Generator<string> {
-  yield coded(bytes, HEX.small);
-  yield coded(bytes, HEX.capital);
-  // Text in ASCII, or bytes that are no UTF-8.
-  const isPlain = unicode.length === bytes.length;
-  for (let depth = 0; depth < DEPTH; depth++) {
-    const backslashes = 2 ** depth;
-    const { small, capital } = BACKSLASH_U[depth]!;
-    if (isPlain) {
-      yield coded(bytes, small, backslashes);
-      yield coded(bytes, capital, backslashes);
-      continue;
-    }
-    const units = Array.from({ length: unicode.length }, (_, i) => unicode.charCodeAt(i).toString(16).padStart(4, '0'));
-    const before = `${'\\'.repeat(backslashes)}u`;
-    yield units
-      .map((unit) => before + unit)
-      .join('')
-      .slice(backslashes);
-    yield units
-      .map((unit) => before + unit.toUpperCase())
-      .join('')
-      .slice(backslashes);
-  }
-  yield coded(bytes, BACKSLASH_X.small, 1);
-}
-
-/** Every spelling of `value` besides itself, for one that is long enough to be told from chance. */
+/**
+ * Every spelling of `value` besides itself, for one that is long enough to be told from chance. Not those in which all characters are
+ * codes: such are read first (codes.ts).
+ */
 export function spellingsOf(value: string): Spelling[] {
   const bytes = Buffer.from(value, 'latin1');
-  const unicode = bytes.toString('utf8');
-  const short = value.length <= LONG ? bytes : null;
-  const plain = new Set([...jsonForms(value, unicode), ...percentForms(value, short)]);
+  const plain = new Set([...jsonForms(value, bytes.toString('utf8')), ...percentForms(value)]);
   plain.delete(value);
-  plain.delete('');
   const other = new Set(base64Forms(bytes));
-  if (short) for (const form of codeForms(unicode, short)) other.add(form);
+  if (value.length <= LONG) {
+    const pairs = bytes.toString('hex');
+    other.add(pairs).add(pairs.toUpperCase());
+  }
   return [...[...plain].map((text) => ({ text, plain: true })), ...[...other].map((text) => ({ text, plain: false }))];
 }

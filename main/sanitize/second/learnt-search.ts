@@ -4,6 +4,7 @@
  */
 import { isSharedUser } from '../detect/people.js';
 import { CONTINUED, type Entity } from '../pseudonyms.js';
+import { readCodes } from './codes.js';
 import { spellingsOf } from './encodings.js';
 import { NeedleIndex, SHORTEST } from './needle-index.js';
 import { insideStandIn } from './stand-in-places.js';
@@ -37,12 +38,18 @@ export class LearntSearch {
   find(bytes: Buffer): Leak[] {
     for (; this.#entered < this.#entities.length; this.#entered++) this.#enter(this.#entered);
     const leaks: Leak[] = [];
+    this.#search(bytes, (start, end, family) => leaks.push({ start, end, family }));
+    for (const { start, end, text } of readCodes(bytes))
+      this.#search(text, (_start, _end, family) => leaks.push({ start, end, family }));
+    return leaks;
+  }
+
+  #search(bytes: Buffer, found: (start: number, end: number, family: string) => void): void {
     this.#index.find(bytes, (start, end, { bounded, owner }) => {
       if (bounded && (endsWord(bytes, start) || (end < bytes.length && isWord(bytes[end]!)))) return;
       if (insideStandIn(bytes, start, end)) return;
-      leaks.push({ start, end, family: this.#entities[owner]!.family });
+      found(start, end, this.#entities[owner]!.family);
     });
-    return leaks;
   }
 
   close(): void {
