@@ -42,6 +42,10 @@ export interface ScanAddon {
    * half, whether it begins one (1) or ends one (2); `windows` says it by the high half of the hash of all three. Both have 65,536 bytes.
    */
   pairWindows(bytes: Uint8Array, places: Uint8Array, windows: Uint8Array): Int32Array;
+  /** Whether one of the names, which lie one after the other up to where each ends, stands before a quote within `bytes[from..to)`. */
+  holdsName(bytes: Uint8Array, from: number, to: number, names: Uint8Array, ends: Int32Array): boolean;
+  /** How often `byte` stands in `bytes`. */
+  count(bytes: Uint8Array, byte: number): number;
   /** Where `wanted` first stands in whole within `bytes[from..to)`; -1: nowhere. */
   indexOf(bytes: Uint8Array, from: number, to: number, wanted: Uint8Array): number;
 }

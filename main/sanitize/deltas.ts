@@ -10,6 +10,7 @@ import { BREAKPOINT, View } from './scan/layout.js';
 
 const QUOTE = 34;
 const NO_TEXT = /^(?:type|role|id|name|index|finish_reason|stop_reason|signature|call_id|item_id|status)$/;
+export const DELTA_NAMES = ['"delta'];
 const MARK = Buffer.from('"delta"');
 
 /** String values under `delta` in one record, by the names that lead to them. */

@@ -7,7 +7,8 @@ import { indexOf } from './scan/index-of.js';
 import type { Span } from './span.js';
 
 /** Ends of the names. */
-const NAMES = [Buffer.from('token_ids"'), Buffer.from('logprobs"'), Buffer.from('Ids"')];
+export const DROPPED_NAMES = ['token_ids', 'logprobs', 'Ids'];
+const NAMES = DROPPED_NAMES.map((name) => Buffer.from(`${name}"`));
 const NAME =
   /"(?:(?:prompt|completion|input|output|generated|response)?_?token_ids|(?:top_|prompt_|token_|completion_)?logprobs|(?:prompt|completion|token|input|output)(?:Token)?Ids)"$/;
 const LONGEST_NAME = 40;

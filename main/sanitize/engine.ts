@@ -4,14 +4,15 @@
  */
 
 import { answersIn } from './answers.js';
-import { type JoinedText, joinDeltas } from './deltas.js';
+import { DELTA_NAMES, type JoinedText, joinDeltas } from './deltas.js';
 import { isSharedUser } from './detect/people.js';
 import { type Registry, STANDARD } from './detect/registry.js';
 import type { TextView } from './detect/text-view.js';
-import { droppedFields } from './dropped-fields.js';
+import { DROPPED_NAMES, droppedFields } from './dropped-fields.js';
 import { CONTINUED, Pseudonyms } from './pseudonyms.js';
 import { Ranges } from './ranges.js';
 import { createScanner, scanAddon } from './scan/create-scanner.js';
+import { nameTest } from './scan/index-of.js';
 import { type KnownValue, knownTables, PIECE } from './scan/known-values.js';
 import { type ByteScanner, FIRST_LITERAL, Leaf, type ScanResult, SEEN } from './scan/layout.js';
 import { Leaves } from './scan/leaves.js';
@@ -23,6 +24,9 @@ const MEMO_LENGTH = 96;
 const MEMO_TEXTS = 20_000;
 /** Sessions that are longer than this are likely to say the same again; strings are remembered from there on. */
 const REMEMBER_AFTER = 1 << 20;
+
+/** Fields that are looked at in the record, besides its strings. */
+const holdsSpecialFields = nameTest([...DELTA_NAMES, ...DROPPED_NAMES]);
 
 /** Shortest value of a family that is looked for outside the place it was found in. */
 const MIN_LENGTH: Record<string, number> = { user: 4, person: 5, host: 5, password: 6 };
@@ -86,8 +90,10 @@ export class SanitizeEngine {
 
   /** First pass over whole lines. */
   detect(input: Uint8Array, from = 0, to = input.length): Ranges {
-    const joined = joinDeltas(input, from, to);
-    const dropped = droppedFields(input, from, to);
+    const bytes = Buffer.from(input.buffer, input.byteOffset, input.byteLength);
+    const special = holdsSpecialFields(bytes, from, to);
+    const joined = special ? joinDeltas(input, from, to) : [];
+    const dropped = special ? droppedFields(input, from, to) : [];
     this.#asked = false;
     const found =
       joined.length + dropped.length === 0

@@ -15,8 +15,11 @@ import {
   rescan,
   summaries,
 } from './sanitize.js';
+import { count } from './scan/index-of.js';
 import { SecondScan } from './second/second-scan.js';
 import { Spool } from './spool.js';
+
+const NEWLINE = 10;
 
 interface Learnt {
   piece: Piece;
@@ -55,7 +58,7 @@ export class SanitizeStream {
   push(chunk: Buffer): void {
     if (chunk.length === 0) return;
     this.#spool.append(chunk);
-    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) this.#lines++;
+    this.#lines += count(chunk, NEWLINE);
     this.#lastByte = chunk[chunk.length - 1]!;
     for (const piece of this.#cutter.push(chunk)) this.#learn(piece);
   }
@@ -93,7 +96,7 @@ export class SanitizeStream {
         for (const finding of rows) found?.({ ...finding, line: line + finding.line });
       }
       for (const number of clean.withheld) withheld(line + number);
-      for (let at = own.indexOf(10); at >= 0; at = own.indexOf(10, at + 1)) line++;
+      line += count(own, NEWLINE);
       yield clean.bytes;
     }
   }

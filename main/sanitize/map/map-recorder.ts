@@ -16,6 +16,8 @@ export class MapRecorder {
   readonly #lines = new Numbers();
   /** Entity -> the original that says what it stands for. */
   readonly #meant = new Map<number, number>();
+  /** By entity: what stood there last, and its number; nearly always it is the same again. */
+  readonly #latest: ({ bytes: Buffer; number: number } | undefined)[] = [];
   #length = 0;
   /** The last line with changes, and how many times in a row it came. */
   #hash = -1;
@@ -58,6 +60,16 @@ export class MapRecorder {
     return this.#originals.get(value) ?? this.#meant.get(entity) ?? value;
   }
 
+  #originalOf(entity: number, own: Buffer, from: number, to: number): number {
+    const latest = this.#latest[entity];
+    if (latest !== undefined && standsAt(own, from, to, latest.bytes)) return latest.number;
+    const number = this.#original(own, from, to);
+    this.#latest[entity] = { bytes: Buffer.from(own.subarray(from, to)), number };
+    // What holds a backslash or a quote was escaped as it must be where it stood.
+    if (!this.#meant.has(entity) && !isEscaped(own, from, to)) this.#meant.set(entity, number);
+    return number;
+  }
+
   #original(bytes: Buffer, start: number, end: number): number {
     const text = bytes.toString('latin1', start, end);
     let number = this.#originals.get(text);
@@ -78,10 +90,7 @@ export class MapRecorder {
       const { length } = pseudonyms.entity(entity).placeholder;
       const from = ranges.start(i);
       const to = ranges.end(i);
-      const original = this.#original(own, from, to);
-      out.push(from + moved, from + moved + length, original);
-      // What holds a backslash or a quote was escaped as it must be where it stood.
-      if (!this.#meant.has(entity) && !isEscaped(own, from, to)) this.#meant.set(entity, original);
+      out.push(from + moved, from + moved + length, this.#originalOf(entity, own, from, to));
       moved += length - (to - from);
     }
     return out;
@@ -141,6 +150,12 @@ export class MapRecorder {
     for (const number of changes) this.#lines.push(number);
     this.#times = 0;
   }
+}
+
+function standsAt(bytes: Buffer, from: number, to: number, wanted: Buffer): boolean {
+  if (to - from !== wanted.length) return false;
+  for (let i = 0; i < wanted.length; i++) if (bytes[from + i] !== wanted[i]) return false;
+  return true;
 }
 
 function isEscaped(bytes: Buffer, from: number, to: number): boolean {

@@ -6,11 +6,48 @@ export interface Anchor {
   flags: number;
 }
 
+const MOST_STATES = 65_535;
 const fold = (byte: number): number => (byte >= 65 && byte <= 90 ? byte + 32 : byte);
+
+type Automaton = Pick<Tables, 'classes' | 'columns' | 'next' | 'outputStart' | 'outputs'>;
 
 /** Number of `anchors[i]` in candidates: FIRST_LITERAL + i. Errors: an empty or too long literal, too many states. */
 export function buildTables(anchors: readonly Anchor[]): Tables {
   const literals = anchors.map(({ literal }) => Buffer.from(literal, 'latin1'));
+  const wrong = literals.find(({ length }) => length === 0 || length > 255);
+  if (wrong) throw new Error(`An anchor has ${wrong.length} bytes.`);
+  const literalStart = new Int32Array(literals.length + 1);
+  literals.forEach((literal, i) => {
+    literalStart[i + 1] = literalStart[i]! + literal.length;
+  });
+  // Built when the TypeScript scanner asks for it, or at once where it may be too large.
+  let built: Automaton | null = null;
+  const automaton = (): Automaton => (built ??= buildAutomaton(literals));
+  if (literalStart[literals.length]! >= MOST_STATES) automaton();
+  return {
+    get classes() {
+      return automaton().classes;
+    },
+    get columns() {
+      return automaton().columns;
+    },
+    get next() {
+      return automaton().next;
+    },
+    get outputStart() {
+      return automaton().outputStart;
+    },
+    get outputs() {
+      return automaton().outputs;
+    },
+    lengths: Uint8Array.from(literals.map((literal) => literal.length)),
+    flags: Uint8Array.from(anchors.map(({ flags }) => flags)),
+    literals: Buffer.concat(literals),
+    literalStart,
+  };
+}
+
+function buildAutomaton(literals: readonly Buffer[]): Automaton {
   const classes = new Uint8Array(256);
   let columns = 1;
   for (const literal of literals)
@@ -23,7 +60,6 @@ export function buildTables(anchors: readonly Anchor[]): Tables {
   const trie: number[][] = [new Array<number>(columns).fill(-1)];
   const ends: number[][] = [[]];
   literals.forEach((literal, anchor) => {
-    if (literal.length === 0 || literal.length > 255) throw new Error(`An anchor has ${literal.length} bytes.`);
     let state = 0;
     for (const byte of literal) {
       const column = classes[byte]!;
@@ -38,7 +74,7 @@ export function buildTables(anchors: readonly Anchor[]): Tables {
     }
     ends[state]!.push(anchor);
   });
-  if (trie.length > 65_535) throw new Error('There are too many anchors.');
+  if (trie.length > MOST_STATES) throw new Error('There are too many anchors.');
 
   const fail = new Int32Array(trie.length);
   const order: number[] = [];
@@ -64,20 +100,12 @@ export function buildTables(anchors: readonly Anchor[]): Tables {
   ends.forEach((list, state) => {
     outputStart[state + 1] = outputStart[state]! + list.length;
   });
-  const literalStart = new Int32Array(literals.length + 1);
-  literals.forEach((literal, i) => {
-    literalStart[i + 1] = literalStart[i]! + literal.length;
-  });
   return {
     classes,
     columns,
     next: Uint16Array.from(trie.flat()),
     outputStart,
     outputs: Int32Array.from(ends.flat()),
-    lengths: Uint8Array.from(literals.map((literal) => literal.length)),
-    flags: Uint8Array.from(anchors.map(({ flags }) => flags)),
-    literals: Buffer.concat(literals),
-    literalStart,
   };
 }
 

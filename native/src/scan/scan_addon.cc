@@ -2,12 +2,14 @@
 #include <napi.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
 #include "needles.h"
 #include "scanner.h"
 #include "splice.h"
+#include "vector_search.h"
 
 namespace tackroom::scan {
 namespace {
@@ -233,6 +235,52 @@ void splice_bytes(const Napi::CallbackInfo& info) {
   if (!ok) throw Napi::RangeError::New(info.Env(), "The ranges do not fit the bytes.");
 }
 
+/** holdsName(bytes, from, to, names, where they end): whether one of them stands before a quote. */
+Napi::Value holds_name(const Napi::CallbackInfo& info) {
+  const auto input = array_of<uint8_t>(info[0], napi_uint8_array), names = array_of<uint8_t>(info[3], napi_uint8_array);
+  const auto ends = array_of<int32_t>(info[4], napi_int32_array);
+  const double from = info[1].ToNumber().DoubleValue(), to = info[2].ToNumber().DoubleValue();
+  if (!(from >= 0 && from <= to && to <= static_cast<double>(input.ByteLength()))) throw Napi::RangeError::New(info.Env(), "The part does not lie within the bytes.");
+  struct Name {
+    const uint8_t* text;
+    size_t length;
+  };
+  std::vector<Name> list;
+  std::array<bool, 256> last{};
+  int32_t start = 0;
+  for (size_t i = 0; i < ends.ElementLength(); i++) {
+    const int32_t end = ends.Data()[i];
+    if (end <= start || static_cast<size_t>(end) > names.ByteLength()) throw Napi::RangeError::New(info.Env(), "A name is empty or lies outside.");
+    list.push_back({names.Data() + start, static_cast<size_t>(end - start)});
+    last[names.Data()[end - 1]] = true;
+    start = end;
+  }
+  const uint8_t *const first = input.Data() + static_cast<size_t>(from), *const stop = input.Data() + static_cast<size_t>(to);
+  const auto stands = [&](const uint8_t* quote) {
+    if (quote == first || !last[quote[-1]]) return false;
+    return std::any_of(list.begin(), list.end(), [&](const Name& name) {
+      return name.length <= static_cast<size_t>(quote - first) && std::memcmp(quote - name.length, name.text, name.length) == 0;
+    });
+  };
+  const uint8_t* at = first;
+  bool found = false;
+  for (; !found && stop - at >= 16; at += 16)
+    for (auto quotes = static_cast<uint32_t>(_mm_movemask_epi8(equal(load(at), '"'))); quotes != 0; quotes &= quotes - 1) found = found || stands(at + __builtin_ctz(quotes));
+  for (; !found && at < stop; at++) found = *at == '"' && stands(at);
+  return Napi::Boolean::New(info.Env(), found);
+}
+
+/** count(bytes, byte) */
+Napi::Value count_byte(const Napi::CallbackInfo& info) {
+  const auto bytes = array_of<uint8_t>(info[0], napi_uint8_array);
+  const auto byte = static_cast<uint8_t>(info[1].ToNumber().Uint32Value());
+  const uint8_t *at = bytes.Data(), *const end = at + bytes.ByteLength();
+  int64_t count = 0;
+  for (; end - at >= 16; at += 16) count += __builtin_popcount(static_cast<uint32_t>(_mm_movemask_epi8(equal(load(at), static_cast<char>(byte)))));
+  count += std::count(at, end, byte);
+  return Napi::Number::New(info.Env(), static_cast<double>(count));
+}
+
 /** indexOf(bytes, from, to, wanted): where they first stand in whole; -1: nowhere. */
 Napi::Value index_of(const Napi::CallbackInfo& info) {
   const auto input = array_of<uint8_t>(info[0], napi_uint8_array), wanted = array_of<uint8_t>(info[3], napi_uint8_array);
@@ -282,6 +330,8 @@ Napi::Object initialise(Napi::Env env, Napi::Object exports) {
   exports.Set("Needles", NeedleSearch::define(env));
   exports.Set("splice", Napi::Function::New(env, splice_bytes));
   exports.Set("pairWindows", Napi::Function::New(env, pair_windows));
+  exports.Set("holdsName", Napi::Function::New(env, holds_name));
+  exports.Set("count", Napi::Function::New(env, count_byte));
   exports.Set("indexOf", Napi::Function::New(env, index_of));
   return exports;
 }
