@@ -8,7 +8,7 @@ import type { Registry } from './detect/registry.js';
 import { forgetMapsCommand, keepMap, restoreCommand } from './map/commands.js';
 import { MapRecorder } from './map/map-recorder.js';
 import { reportRows } from './report.js';
-import { loadRules } from './rules.js';
+import { ownRegistry } from './rules.js';
 import { type Finding, SanitizeContext, sanitizeBytes } from './sanitize.js';
 import { SanitizeStream } from './stream.js';
 
@@ -52,7 +52,7 @@ interface Totals {
 export async function sanitizeCommand(options: SanitizeOptions, io: SanitizeIo): Promise<number> {
   if (options.forgetMaps) return forgetMapsCommand(options, io);
   if (options.restore) return restoreCommand(options, io);
-  const registry = options.rules === undefined ? undefined : loadRules(options.rules);
+  const registry = ownRegistry(defaultHome(options.home), options.rules);
   const sample = options.canary ? new Sample() : null;
   const source: AsyncIterable<Buffer> =
     options.file === '-' ? io.stdin : createReadStream(options.file, { highWaterMark: 1 << 20 });

@@ -13,7 +13,8 @@
  * expression that can be run in linear time and holds a literal, or one is named in `literal`. What is kept stays, whatever detector
  * finds exactly this value.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -46,9 +47,24 @@ export type Rule = z.infer<typeof Rule>;
 /** Family of what keeps a session in. */
 export const DENIED = 'denied:';
 
-/** Errors: IO; BAD_ARGUMENT with what is wrong and where. */
-export function loadRules(path: string): Registry {
-  return compileRules(readFileSync(path, 'utf8'), path);
+/** The user's own rules for all sessions. */
+export const homeRulesFile = (home: string): string => join(home, 'sanitize-rules.yaml');
+
+/**
+ * Rules of the home, where it has any, and those of the file at `path`; undefined: neither. Errors: as `parseRules` and `compileFile`.
+ */
+export function ownRegistry(home: string, path: string | undefined): Registry | undefined {
+  const files = [homeRulesFile(home)].filter((file) => existsSync(file));
+  if (path !== undefined) files.push(path);
+  if (files.length === 0) return undefined;
+  const all = files.map((file) => parseRules(readFileSync(file, 'utf8'), file));
+  const joined = {
+    version: 1 as const,
+    entities: all.flatMap(({ entities }) => entities),
+    deny: all.flatMap(({ deny }) => deny),
+    keep: all.flatMap(({ keep }) => keep),
+  };
+  return compileFile(joined, files.join(' and '));
 }
 
 export function compileRules(text: string, path: string): Registry {

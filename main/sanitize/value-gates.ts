@@ -62,8 +62,15 @@ export function isTokenValue(value: string): boolean {
   return entropy(value) >= (/^[\da-f-]+$/i.test(value) ? 2.6 : 3);
 }
 
+/** Letters of other scripts, as bytes of UTF-8. */
+const OTHER_LETTERS = /[\x80-\xff]+/g;
+
 /** For passwords in configuration: short and weak ones too. `loose`: source code, where only strong ones count. */
 export function isPasswordValue(value: string, loose: boolean): boolean {
+  const plain = value.replace(OTHER_LETTERS, '');
+  // With letters of other scripts labels are many, passwords few.
+  if (plain.length < value.length)
+    return /^(?=.*\d)(?=.*[A-Za-z])[!-~]{6,}$/.test(plain) && !/\s/.test(value) && isPasswordValue(plain, false);
   if (value.length < 6 || cannotBeSecret(value)) return false;
   const mixed = /\d/.test(value) && /[A-Za-z]/.test(value);
   if (/^[A-Za-z_-]+$/.test(value))

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
@@ -45,6 +45,29 @@ describe('sanitize', () => {
     const input = '/home/jmeier/a\n/home/kweber/b\n';
     expect((await run(input)).out.toString()).toBe('/home/user1/a\n/home/user2/b\n');
     expect((await run(input, { eachLine: true })).out.toString()).toBe('/home/user1/a\n/home/user1/b\n');
+  });
+
+  test('rules of the home hold beside those that are named', async () => {
+    const home = join(dir, 'ruled');
+    mkdirSync(home);
+    writeFileSync(
+      join(home, 'sanitize-rules.yaml'),
+      'version: 1\nentities: [{ name: place, values: [Falkenstein] }]\n',
+    );
+    const rules = join(dir, 'more.yaml');
+    writeFileSync(rules, 'version: 1\nkeep: [jmeier]\nentities: [{ name: ship, values: [Aurora] }]\n');
+    const input = 'Falkenstein Aurora /home/jmeier/x';
+    expect((await run(input, { home })).out.toString()).toBe('REDACTED_PLACE_1 Aurora /home/user1/x');
+    expect((await run(input, { home, rules })).out.toString()).toBe('REDACTED_PLACE_1 REDACTED_SHIP_1 /home/jmeier/x');
+    writeFileSync(join(home, 'sanitize-rules.yaml'), 'version: 2');
+    await expect(run(input, { home })).rejects.toMatchObject({ code: 'BAD_ARGUMENT' });
+  });
+
+  test('passwords with letters of other scripts go, labels stay', async () => {
+    const line = (value: string): string => JSON.stringify({ password: value });
+    expect((await run(line('Abcd1234x7é'))).out.toString()).toBe(line('REDACTED_PASSWORD_1'));
+    for (const label of ['Contraseña', 'Passwort ändern 2', 'パスワード', 'Mot de passe oublié'])
+      expect((await run(line(label))).out.toString()).toBe(line(label));
   });
 
   test('the report says where, never what', async () => {

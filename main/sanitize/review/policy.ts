@@ -1,12 +1,11 @@
 /** What holds for a session: the user's rules in the home, and what was decided for all sessions and for this one. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Store } from '../../store/store.js';
 import type { Vault } from '../../vault/vault.js';
 import type { Registry } from '../detect/registry.js';
 import { RULE_SET } from '../rule-set.js';
-import { compileFile, parseRules, type Rule, type RulesFile } from '../rules.js';
+import { compileFile, homeRulesFile, parseRules, type Rule, type RulesFile } from '../rules.js';
 import { type Decision, Decisions } from './decisions.js';
 
 /** Raised when verdicts change: what was said before is said anew. */
@@ -25,7 +24,7 @@ export interface Policy {
   lookedAt: boolean;
 }
 
-export const rulesFile = (home: string): string => join(home, 'sanitize-rules.yaml');
+export const rulesFile = homeRulesFile;
 
 /** Reads no value. null: there is no such session. */
 export function policyKey(store: Store, vault: Vault, sessionId: string): string | null {
