@@ -1,5 +1,5 @@
 /** `tackroom sanitize [FILE|-]`: text or session records in, the same number of lines out. */
-import { closeSync, createReadStream, openSync, writeSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { defaultHome } from '../services/paths.js';
@@ -7,10 +7,12 @@ import { plantCanaries, scoreCanaries } from './canary.js';
 import type { Registry } from './detect/registry.js';
 import { forgetMapsCommand, keepMap, restoreCommand } from './map/commands.js';
 import { MapRecorder } from './map/map-recorder.js';
+import { breathe, Output, ReportFile } from './output.js';
 import { reportRows } from './report.js';
 import { ownRegistry } from './rules.js';
 import { type Finding, SanitizeContext, sanitizeBytes } from './sanitize.js';
 import { SanitizeStream } from './stream.js';
+import { refuseWideText } from './wide-text.js';
 
 export interface SanitizeOptions {
   /** Path, or `-` for stdin. */
@@ -35,6 +37,8 @@ export interface SanitizeIo {
   stdin: Readable;
   stdout: Writable;
   stderr: Writable;
+  /** Ctrl-C. */
+  signal?: AbortSignal;
   /** Somebody can be asked. */
   interactive?: boolean;
 }
@@ -57,24 +61,25 @@ export async function sanitizeCommand(options: SanitizeOptions, io: SanitizeIo):
   const source: AsyncIterable<Buffer> =
     options.file === '-' ? io.stdin : createReadStream(options.file, { highWaterMark: 1 << 20 });
   const input = sample ? sample.of(source) : source;
-  const report = options.report === undefined ? null : openSync(options.report, 'w', 0o600);
+  const report = options.report === undefined ? null : new ReportFile(options.report, [options.file, options.rules]);
   const told: Finding[] = [];
   const found = report === null ? null : (finding: Finding): void => void told.push(finding);
   const writeReport = (counts: ReadonlyMap<string, number>): void => {
-    if (report !== null)
-      for (const finding of told.splice(0))
-        writeSync(report, `${JSON.stringify({ ...finding, count: counts.get(finding.placeholder) ?? 0 })}\n`);
+    for (const finding of told.splice(0)) report?.write({ ...finding, count: counts.get(finding.placeholder) ?? 0 });
   };
-  const sink = options.check ? null : io.stdout;
+  const sink = options.check ? null : new Output(io.stdout, io.signal);
   const keep = sink && options.map !== false ? new MapRecorder() : null;
   try {
     const totals = options.eachLine
-      ? await eachLine(input, sink, registry, found, writeReport)
+      ? await eachLine(input, sink, registry, found, writeReport, io.signal)
       : await wholeSession(input, sink, options, registry, found, writeReport, keep, io);
+    await sink?.end();
+    report?.keep();
     if (sample) tellCanaries(sample.lines(), registry, io);
     return tell(totals, options, io);
   } finally {
-    if (report !== null) closeSync(report);
+    report?.close();
+    sink?.close();
   }
 }
 
@@ -82,7 +87,7 @@ type WriteReport = (counts: ReadonlyMap<string, number>) => void;
 
 async function wholeSession(
   input: AsyncIterable<Buffer>,
-  sink: Writable | null,
+  sink: Output | null,
   options: SanitizeOptions,
   registry: Registry | undefined,
   found: ((finding: Finding) => void) | null,
@@ -93,9 +98,18 @@ async function wholeSession(
   const session = new SanitizeStream(join(defaultHome(options.home), 'run'), registry);
   let withheld = 0;
   try {
-    for await (const chunk of input) session.push(chunk);
+    let first = true;
+    for await (const chunk of input) {
+      if (first) refuseWideText(chunk);
+      first = false;
+      session.push(chunk);
+      await breathe(io.signal);
+    }
     const pieces = session.finish(found, () => withheld++, { details: true, keep });
-    for (const piece of pieces) if (sink) await write(sink, piece);
+    for (const piece of pieces) {
+      await sink?.write(piece);
+      await breathe(io.signal);
+    }
     writeReport(new Map(session.redactions().map(({ placeholder, occurrences }) => [placeholder, occurrences])));
     if (keep) await keepMap(keep, session.pseudonyms, options, io);
     return { lines: session.lines, places: session.places, withheld };
@@ -106,10 +120,11 @@ async function wholeSession(
 
 async function eachLine(
   input: AsyncIterable<Buffer>,
-  sink: Writable | null,
+  sink: Output | null,
   registry: Registry | undefined,
   found: ((finding: Finding) => void) | null,
   writeReport: WriteReport,
+  signal: AbortSignal | undefined,
 ): Promise<Totals> {
   const totals: Totals = { lines: 0, places: 0, withheld: 0 };
   const one = async (line: Buffer): Promise<void> => {
@@ -119,17 +134,19 @@ async function eachLine(
     totals.lines++;
     totals.places += result.findings.length;
     totals.withheld += result.withheld.length;
-    if (sink) await write(sink, result.bytes);
+    await sink?.write(result.bytes);
   };
   let open: Buffer[] = [];
   for await (const chunk of input) {
     let rest = chunk;
+    if (totals.lines === 0 && open.length === 0) refuseWideText(chunk);
     for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
       await one(Buffer.concat([...open, rest.subarray(0, end + 1)]));
       open = [];
       rest = rest.subarray(end + 1);
     }
     if (rest.length > 0) open.push(rest);
+    await breathe(signal);
   }
   if (open.length > 0) await one(Buffer.concat(open));
   return totals;
@@ -171,15 +188,12 @@ function tellCanaries(lines: Buffer, registry: Registry | undefined, io: Sanitiz
     io.stderr.write(`  ${went} of ${all}  ${label}${known ? '' : ' (a form that nothing was made for)'}\n`);
 }
 
-/** Waits for a reader that is slower. */
-async function write(sink: Writable, bytes: Buffer): Promise<void> {
-  if (!sink.write(bytes)) await new Promise<void>((resolve) => sink.once('drain', resolve));
-}
-
 function tell({ lines, places, withheld }: Totals, { check }: SanitizeOptions, io: SanitizeIo): number {
   if (check) {
     io.stderr.write(`${places} places with secrets or personal data in ${lines} lines.\n`);
-    return places > 0 ? 3 : 0;
+    if (withheld > 0)
+      io.stderr.write(`${withheld} lines would be withheld: the second scan finds something in them.\n`);
+    return places > 0 || withheld > 0 ? 3 : 0;
   }
   if (withheld > 0)
     io.stderr.write(`${withheld} of ${lines} lines were withheld because the second scan still found something.\n`);

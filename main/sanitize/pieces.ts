@@ -49,7 +49,8 @@ export class PieceCutter {
   }
 
   #endLine(end: number, out: Piece[]): void {
-    const json = this.#first === 123 || this.#first === 91 || this.#first === 34;
+    // Other JSON looks like lines of logs and of programs: it is looked at with what stands around it.
+    const json = this.#first === 123;
     if (json) this.#textLines = [];
     else this.#textLines.push(this.#lineStart);
     this.#lineStart = end;

@@ -31,7 +31,9 @@ export function reportRows(original: Buffer, clean: Buffer, findings: readonly F
 }
 
 function rowsOfLine(original: Buffer, clean: Buffer, findings: readonly Finding[]): ReportRow[] {
+  // Names may be secrets themselves: they are those of the cleaned line.
   const strings = original[0] === 0x7b || original[0] === 0x5b ? namesOf(original) : [];
+  const names = strings.length > 0 ? namesOf(clean) : [];
   let grown = 0;
   for (const { start, end, placeholder } of findings) grown += placeholder.length - (end - start);
   const known = clean.length === original.length + grown ? clean : null;
@@ -46,7 +48,7 @@ function rowsOfLine(original: Buffer, clean: Buffer, findings: readonly Finding[
     moved += placeholder.length - (end - start);
     return {
       ...finding,
-      path: inside && inside.from <= start ? inside.path : '',
+      path: inside && inside.from <= start && names.length === strings.length ? names[string]!.path : '',
       before: known ? text(known, Math.max(0, first - CONTEXT), first) : '',
       after: known ? text(known, last, Math.min(known.length, last + CONTEXT)) : '',
     };

@@ -21,7 +21,7 @@ import { z } from 'zod';
 import { TackroomError } from '../../contract/errors.js';
 import { type Registry, register, STANDARD } from './detect/registry.js';
 import { type Anchored, CHAR, type Detector, isChar, lineStart } from './detect/text-view.js';
-import type { Certainty } from './span.js';
+import type { Certainty, Span } from './span.js';
 
 const Rule = z
   .strictObject({
@@ -149,10 +149,19 @@ function ofPattern(family: string, search: RegExp): Detector {
     for (let match = search.exec(window); match && from + match.index <= at; match = search.exec(window)) {
       const start = from + match.index;
       if (match[0] === '') search.lastIndex++;
-      else if (start + match[0].length > at)
-        spans.push({ start, end: start + match[0].length, family, certainty, value: match[0] });
+      else if (start + match[0].length > at) pushLines(spans, start, match[0], family, certainty);
     }
   };
+}
+
+/** Line by line: the number of lines never changes. */
+function pushLines(spans: Span[], start: number, value: string, family: string, certainty: Certainty): void {
+  let at = start;
+  for (const line of value.split('\n')) {
+    const end = at + line.length;
+    if (line !== '') spans.push({ start: at, end, family, certainty, value: line });
+    at = end + 1;
+  }
 }
 
 /** V8's second engine runs in linear time and refuses what it cannot. */

@@ -47,6 +47,7 @@ export function sessionDocument(
   const workspace = workspaceOf(store, id);
   const input = {
     ...sessionInputOf(transcript, toolsOf(store, recorder, id), tokens),
+    ...(transcript.session.cwd && { cwd: transcript.session.cwd }),
     ...(workspace && { workspace }),
   };
   if (options.format === 'atif') return { ...toAtif(input, { mode: options.raw ? 'raw' : 'published' }) };

@@ -57,6 +57,8 @@ export interface SessionInput {
   id: string;
   harness: string;
   harnessVersion?: string;
+  /** Where it was: a path of the user's, which says who that is. */
+  cwd?: string;
   model: string;
   /** Unix milliseconds. */
   createdAt: number;

@@ -10,6 +10,7 @@ import { type Anchored, type Detector, matchAt, type TextView } from './text-vie
 const RUN = /[A-Za-z0-9+/]+={0,2}/y;
 /** The next line of base64 that is cut into lines, and nothing else on it. */
 const NEXT_LINE = /\r?\n([A-Za-z0-9+/]{16,}={0,2})(?=\r?\n|$)/y;
+const LAST_LINE = /\r?\n((?=.*[\d=+/A-Z])[A-Za-z0-9+/]{2,15}={0,2})(?=\r?\n|$)/y;
 /** RIFF is of WebP and of sounds; which, stands behind its length. */
 const WEBP = /^UklGR.{6}XRUJQ/s;
 const IMAGE =
@@ -32,7 +33,16 @@ const file: Detector = (view, at) => {
     end += line[0].length;
     lines.push({ start: end - line[1]!.length, end });
   }
+  const last = lines.length > 0 ? matchAt(LAST_LINE, text, end) : null;
+  if (last) {
+    end += last[0].length;
+    lines.push({ start: end - last[1]!.length, end });
+  }
   seenTo.set(view, end);
+  if (first.startsWith('LS0tLS1')) {
+    keyFile(view, at, first, lines);
+    return;
+  }
   const alone = end === text.length && (at === 0 || (at < 100 && DATA_URL.test(text.slice(0, at))));
   if (end - at < (alone ? SHORTEST_IMAGE : SHORTEST_IN_TEXT)) {
     const ours = numberOfImage(first);
@@ -43,6 +53,14 @@ const file: Detector = (view, at) => {
   spans.push({ start: at, end: at + first.length, family, certainty: 'checksum', value: first });
   for (const line of lines) spans.push({ ...line, family: CONTINUED, certainty: 'checksum', value: '' });
 };
+
+/** A private key as `base64 FILE` prints it; certificates stay. One that stands on one line is a run that says something. */
+function keyFile({ text, spans }: TextView, at: number, first: string, lines: { start: number; end: number }[]): void {
+  const head = Buffer.from(first.slice(0, 88), 'base64').toString('latin1');
+  if (lines.length === 0 || !/^-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY/.test(head)) return;
+  for (const { start, end } of [{ start: at, end: at + first.length }, ...lines])
+    spans.push({ start, end, family: 'private-key', certainty: 'block', value: text.slice(start, end) });
+}
 
 const isBase64 = (c: number): boolean =>
   (c >= 48 && c <= 57) || (c >= 65 && c <= 90) || (c >= 97 && c <= 122) || c === 43 || c === 47;
@@ -72,7 +90,7 @@ export function signatureField(view: TextView): boolean {
 export const OPAQUE: Anchored[] = [
   {
     anchors:
-      'iVBORw0KGgo /9j/ R0lGODlh R0lGODdh UklGR SUkqAA TU0AK AAAAGGZ0eX AAAAHGZ0eX AAAAIGZ0eX AAAAFGZ0eX JVBERi0 UEsDBB SUQz T2dnUw ZkxhQ GkXfo',
+      'iVBORw0KGgo /9j/ R0lGODlh R0lGODdh UklGR SUkqAA TU0AK AAAAGGZ0eX AAAAHGZ0eX AAAAIGZ0eX AAAAFGZ0eX LS0tLS1CRUdJTi JVBERi0 UEsDBB SUQz T2dnUw ZkxhQ GkXfo',
     flags: AnchorFlag.exactCase | AnchorFlag.start,
     detector: file,
   },

@@ -66,11 +66,15 @@ export async function restoreCommand(options: Options, io: Io): Promise<number> 
   const id = options.map || idOf(store, hash);
   const map = store.open(id);
   const isWhole = store.list().some((one) => one.id === id && one.clean === hash);
-  const { bytes, edited, unknown } = restore(clean, map, isWhole);
+  const { bytes, edited, unknown, unclear } = restore(clean, map, isWhole);
   if (isWhole && bytes.length !== map.length)
     throw new TackroomError('INTERNAL', 'What was put back is not what was cleaned, so nothing is written.');
   if (!io.stdout.write(bytes)) await new Promise<void>((resolve) => io.stdout.once('drain', resolve));
   if (!isWhole) io.stderr.write(`The file was edited: ${edited} of its lines by what their stand-ins stand for.\n`);
+  if (unclear > 0)
+    io.stderr.write(
+      `${unclear} lines have several originals that were cleaned alike; what they have in common is put back, the rest is not.\n`,
+    );
   if (unknown > 0) io.stderr.write(`${unknown} stand-ins are not in this map and stay.\n`);
   return 0;
 }

@@ -10,13 +10,15 @@ export interface Restored {
   edited: number;
   /** Stand-ins that look like ours and are not in the map. */
   unknown: number;
+  /** Lines of which several originals are known, and the order is lost. */
+  unclear: number;
 }
 
 /** `whole`: the file is what was given out, byte for byte. */
 export function restore(clean: Buffer, map: OpenedMap, whole: boolean): Restored {
   const seen = new Map<number, number>();
   const out: Buffer[] = [];
-  const result = { exact: 0, edited: 0, unknown: 0 };
+  const result = { exact: 0, edited: 0, unknown: 0, unclear: 0 };
   let done = 0;
   for (const [from, to] of linesOf(clean)) {
     const hash = hashOf(clean, from, to);
@@ -25,7 +27,10 @@ export function restore(clean: Buffer, map: OpenedMap, whole: boolean): Restored
     if (known) {
       const time = seen.get(hash) ?? 0;
       seen.set(hash, time + 1);
-      line = exactLine(clean.subarray(from, to), changesAt(known, time), map.originals);
+      const changes = whole || known.length === 1 ? changesAt(known, time) : null;
+      // Lines that were cleaned alike had different originals, and what was edited may have changed their order.
+      if (changes) line = exactLine(clean.subarray(from, to), changes, map.originals);
+      else result.unclear++;
     }
     if (line) result.exact++;
     else if (!whole) line = editedLine(clean.toString('latin1', from, to), map.standIns, result);

@@ -124,6 +124,12 @@ const ENTITIES: [string, number][] = [
   ['&#x3d;', 61],
   ['&#64;', 64],
   ['&#x40;', 64],
+  ['&lowbar;', 95],
+  ['&commat;', 64],
+  ['&colon;', 58],
+  ['&equals;', 61],
+  ['&sol;', 47],
+  ['&num;', 35],
 ];
 
 const entityUnit: Unit = (b, at, to, arena) => {
@@ -133,8 +139,25 @@ const entityUnit: Unit = (b, at, to, arena) => {
     while (same < name.length && b[at + same] === name.charCodeAt(same)) same++;
     if (same === name.length) return one(arena, byte, name.length);
   }
-  return 0;
+  return numberedEntity(b, at, to, arena);
 };
+
+/** `&#95;`, `&#x5f;`: characters of ASCII. */
+function numberedEntity(b: Uint8Array, at: number, to: number, arena: Bytes): number {
+  if (to - at < 4 || b[at + 1] !== 35) return 0;
+  const hex = (b[at + 2]! | 32) === 120;
+  const first = at + (hex ? 3 : 2);
+  let i = first;
+  let value = 0;
+  for (; i < to && i - first < 4; i++) {
+    const c = b[i]!;
+    const digit = c >= 48 && c <= 57 ? c - 48 : hex && (c | 32) >= 97 && (c | 32) <= 102 ? (c | 32) - 87 : -1;
+    if (digit < 0) break;
+    value = value * (hex ? 16 : 10) + digit;
+  }
+  if (i === first || i >= to || b[i] !== 59 || value < 32 || value > 126) return 0;
+  return one(arena, value, i + 1 - at);
+}
 
 /** Bytes of a terminal sequence or of an invisible character at `at`; nothing is written. */
 export function invisibleLength(b: Uint8Array, at: number, to: number): number {

@@ -118,6 +118,7 @@ constexpr Entity kEntityNames[] = {
     {"&quot;", '"'}, {"&amp;", '&'},   {"&lt;", '<'},    {"&gt;", '>'},   {"&apos;", '\''}, {"&#34;", '"'},  {"&#39;", '\''},
     {"&#039;", '\''}, {"&#x27;", '\''}, {"&#x22;", '"'}, {"&#38;", '&'},  {"&#x2F;", '/'},  {"&#x2f;", '/'}, {"&#47;", '/'},
     {"&#61;", '='},  {"&#x3D;", '='},  {"&#x3d;", '='}, {"&#64;", '@'},  {"&#x40;", '@'},
+    {"&lowbar;", '_'}, {"&commat;", '@'}, {"&colon;", ':'}, {"&equals;", '='}, {"&sol;", '/'},  {"&num;", '#'},
 };
 
 struct Entities {
@@ -128,7 +129,19 @@ struct Entities {
       if (static_cast<size_t>(end - at) >= length && std::memcmp(at, entity.name, length) == 0)
         return one(out, entity.byte, static_cast<ptrdiff_t>(length));
     }
-    return 0;
+    return numbered(at, end, out);
+  }
+
+  /** `&#95;`, `&#x5f;`: characters of ASCII. */
+  static ptrdiff_t numbered(const uint8_t* at, const uint8_t* end, uint8_t*& out) {
+    if (end - at < 4 || at[1] != '#') return 0;
+    const bool hex = (at[2] | 32) == 'x';
+    const uint8_t *const first = at + (hex ? 3 : 2), *i = first;
+    int value = 0;
+    for (; i < end && i - first < 4 && (hex ? is_hex(*i) : is_digit(*i)); i++)
+      value = value * (hex ? 16 : 10) + (is_digit(*i) ? *i - '0' : (*i | 32) - 'a' + 10);
+    if (i == first || i >= end || *i != ';' || value < 32 || value > 126) return 0;
+    return one(out, value, i + 1 - at);
   }
 };
 
