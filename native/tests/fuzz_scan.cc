@@ -19,7 +19,9 @@
 #include <vector>
 
 #include "scan/layout.h"
+#include "scan/needles.h"
 #include "scan/scanner.h"
+#include "scan/splice.h"
 
 namespace tackroom::scan {
 namespace {
@@ -84,6 +86,13 @@ class CheckingSink {
       }
       sum += f.candidates;
     }
+    int32_t last = 0;
+    for (size_t i = 0; i < r.seen.length; i++) {
+      const SeenString& seen = r.seen.data()[i];
+      require(seen.number >= 0 && seen.start >= 0 && seen.start <= input_, "string");
+      require(seen.first >= last && seen.end >= seen.first && seen.end <= static_cast<int64_t>(r.leaves.length), "leaves of a string");
+      last = seen.end;
+    }
   }
   int64_t sum = 0;
 
@@ -94,6 +103,63 @@ class CheckingSink {
   int64_t input_;
   int32_t anchors_;
 };
+
+/** A scanner that remembers strings, with a reader that says of some what is known of them. */
+struct Remembering {
+  static constexpr size_t kStrings = 4096;
+  explicit Remembering(std::shared_ptr<const Anchors> anchors, std::unique_ptr<KnownValues> known) : scanner(std::move(anchors), std::move(known)) {}
+  void scan(const uint8_t* bytes, size_t length, Random& random, CheckingSink& sink) {
+    scanner.remember(states.data(), states.size());
+    scanner.scan(bytes, length, 0, length, [&](const ScanResult& result) {
+      sink(result);
+      for (size_t i = 0; i < result.seen.length; i++) states[static_cast<size_t>(result.seen.data()[i].number)] = static_cast<uint8_t>(below(random, 4));
+    });
+  }
+  Scanner scanner;
+  std::vector<uint8_t> states = std::vector<uint8_t>(kStrings);
+};
+
+/** Parts of the input are looked for in it and put in the place of each other. */
+void search_and_splice(const std::string& text, Random& random) {
+  Needles needles;
+  std::vector<std::string> texts;
+  for (size_t i = below(random, 40); i > 0 && !text.empty(); i--) {
+    const std::string part = text.substr(below(random, text.size()), 4 + below(random, 30));
+    const std::unique_ptr<uint8_t[]> copy(new uint8_t[part.size()]);
+    std::copy(part.begin(), part.end(), copy.get());
+    if (needles.add(copy.get(), part.size())) texts.push_back(part);
+    else if (part.size() >= Needles::kShortest) throw std::runtime_error("a text was refused");
+  }
+  const std::unique_ptr<uint8_t[]> bytes(new uint8_t[text.size()]);
+  std::copy(text.begin(), text.end(), bytes.get());
+  Growable<NeedleFound> found;
+  needles.find(bytes.get(), text.size(), found);
+  size_t expected = 0;
+  for (const std::string& part : texts)
+    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) expected++;
+  if (found.length != expected) throw std::runtime_error("other places were found");
+  std::vector<SpliceRange> ranges;
+  std::vector<int32_t> starts{0};
+  std::string stand_ins, wanted;
+  size_t at = 0;
+  for (size_t i = 0; i < found.length && i < 20; i++) {
+    const NeedleFound& one = found.data()[i];
+    if (text.compare(static_cast<size_t>(one.start), static_cast<size_t>(one.end - one.start), texts[static_cast<size_t>(one.needle)]) != 0) throw std::runtime_error("not what was looked for");
+    if (static_cast<size_t>(one.start) < at) continue;
+    ranges.push_back({one.start, one.end, static_cast<int32_t>(starts.size()) - 1, 1});
+    const std::string stand_in = "stand-in " + std::to_string(i);
+    wanted += text.substr(at, static_cast<size_t>(one.start) - at) + stand_in;
+    stand_ins += stand_in;
+    starts.push_back(static_cast<int32_t>(stand_ins.size()));
+    at = static_cast<size_t>(one.end);
+  }
+  wanted += text.substr(at);
+  const std::unique_ptr<uint8_t[]> out(new uint8_t[wanted.size()]);
+  const StandIns table{reinterpret_cast<const uint8_t*>(stand_ins.data()), starts.data(), starts.size() - 1};
+  if (!splice(bytes.get(), 0, text.size(), ranges.data(), ranges.size(), table, out.get(), wanted.size()) || std::memcmp(out.get(), wanted.data(), wanted.size()) != 0)
+    throw std::runtime_error("spliced otherwise");
+  if (!wanted.empty() && splice(bytes.get(), 0, text.size(), ranges.data(), ranges.size(), table, out.get(), wanted.size() - 1)) throw std::runtime_error("spliced past the end");
+}
 
 const std::vector<std::string> kSeeds = {
     R"({"a":"token mkessler","b":[1,-2.5e+3,true,false,null,{"password":"x"}],"name":"k","value":"v"})",
@@ -166,6 +232,7 @@ int run(int argc, char** argv) {
     else if (name != "--kind") return std::fprintf(stderr, "usage: fuzz_scan [--seed N] [--count N] [--first N] [--save FILE]\n"), 2;
   }
   Scanner anchors(std::make_shared<const Anchors>(make_tables()), nullptr), known(nullptr, std::make_unique<KnownValues>(make_known()));
+  Remembering first_pass(std::make_shared<const Anchors>(make_tables()), nullptr), second_pass(nullptr, std::make_unique<KnownValues>(make_known()));
   double slowest = 0;
   int64_t found = 0;
   for (uint64_t input = first; input < first + count; input++) {
@@ -183,6 +250,12 @@ int run(int argc, char** argv) {
         scanner->scan(bytes.get(), length, 0, length, [&](const ScanResult& result) { sink(result); });
         found += sink.sum;
       }
+      for (Remembering* pass : {&first_pass, &second_pass}) {
+        CheckingSink sink(length, kAnchors.size());
+        pass->scan(bytes.get(), length, random, sink);
+        pass->scan(bytes.get(), length, random, sink);
+      }
+      if (length < 100'000) search_and_splice(text, random);
     } catch (const std::exception& error) {
       std::fprintf(stderr, "input %llu of seed %llu: %s\n", static_cast<unsigned long long>(input), static_cast<unsigned long long>(seed), error.what());
       return 1;
