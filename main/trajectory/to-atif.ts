@@ -33,7 +33,9 @@ export function toAtif(input: SessionInput, { mode }: AtifOptions): AtifDocument
       total_steps: steps.length,
     }),
     // That a copy is sanitized is for the sanitizer to say.
-    extra: { tackroom: compact({ sanitized: mode === 'raw' ? false : undefined, cwd: input.cwd, workspace: input.workspace }) },
+    extra: {
+      tackroom: compact({ sanitized: mode === 'raw' ? false : undefined, cwd: input.cwd, workspace: input.workspace }),
+    },
   });
 }
 
