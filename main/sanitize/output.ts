@@ -1,5 +1,5 @@
 /** Where the sanitizer's command writes to, and how it is stopped. */
-import { closeSync, openSync, realpathSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, openSync, realpathSync, renameSync, rmSync, type Stats, statSync, writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { TackroomError } from '../../contract/errors.js';
@@ -14,7 +14,9 @@ export async function breathe(signal: AbortSignal | undefined): Promise<void> {
 /** A stream that waits for slower readers, and says when nothing can be written any more. */
 export class Output {
   #failure: Error | null = null;
-  readonly #listen = (error: Error): void => {
+  #closed = false;
+  #wake: () => void = () => undefined;
+  readonly #onError = (error: Error): void => {
     this.#failure ??= error;
     this.#wake();
   };
@@ -22,43 +24,45 @@ export class Output {
     this.#closed = true;
     this.#wake();
   };
-  #closed = false;
-  #wake: () => void = () => undefined;
+  readonly #onWake = (): void => this.#wake();
 
+  /** Whoever waits for a slow reader stops waiting when `signal` says so. */
   constructor(
     private readonly stream: Writable,
-    private readonly signal: AbortSignal | undefined,
+    private readonly signal?: AbortSignal,
   ) {
-    stream.on('error', this.#listen).on('close', this.#onClose);
+    stream.on('error', this.#onError).on('close', this.#onClose).on('drain', this.#onWake);
+    signal?.addEventListener('abort', this.#onWake);
   }
 
-  /** Errors: IO, CANCELLED. */
+  /** Errors: IO. */
   async write(bytes: Uint8Array): Promise<void> {
     this.#check();
     if (this.stream.write(bytes)) return;
-    await this.#until((done) => this.stream.once('drain', done));
+    await this.#woken();
     this.#check();
   }
 
   /** All that was written has left. Errors: IO. */
   async end(): Promise<void> {
     this.#check();
-    await this.#until((done) => this.stream.write(Buffer.alloc(0), () => done()));
+    const woken = this.#woken();
+    this.stream.write(Buffer.alloc(0), this.#onWake);
+    await woken;
     // What a device says of the last bytes comes as an event.
     await setImmediate();
     this.#check();
   }
 
   close(): void {
-    this.stream.off('error', this.#listen).off('close', this.#onClose);
+    this.stream.off('error', this.#onError).off('close', this.#onClose).off('drain', this.#onWake);
+    this.signal?.removeEventListener('abort', this.#onWake);
   }
 
-  async #until(begin: (done: () => void) => void): Promise<void> {
-    if (this.#failure || this.#closed) return;
+  async #woken(): Promise<void> {
+    if (this.#failure || this.#closed || this.signal?.aborted) return;
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
-      this.signal?.addEventListener('abort', () => resolve(), { once: true });
-      begin(resolve);
     });
   }
 
@@ -74,36 +78,41 @@ export class Output {
   }
 }
 
-/** A report for its owner alone, which takes its name when it is whole. */
+/**
+ * A report for its owner alone, which takes its name when it is whole. Through a link it replaces the file that the link names; a device
+ * or a pipe is written to as it is.
+ */
 export class ReportFile {
-  readonly #partial: string;
+  /** The file that is replaced; null: what is opened is written to directly. */
+  readonly #target: string | null;
+  readonly #written: string;
   #file: number | null;
 
   /** Errors: BAD_ARGUMENT where it is one of the files that are read. */
-  constructor(
-    private readonly path: string,
-    read: readonly (string | undefined)[],
-  ) {
-    if (read.some((other) => other !== undefined && other !== '-' && isSame(other, path)))
+  constructor(path: string, read: readonly (string | undefined)[]) {
+    const info = statSync(path, { throwIfNoEntry: false });
+    if (info?.isFile() && read.some((other) => other !== undefined && other !== '-' && isFile(other, info)))
       throw new TackroomError('BAD_ARGUMENT', `The report would replace ${path}, which is read.`, 'Name another file.');
-    this.#partial = `${path}.partial`;
-    rmSync(this.#partial, { force: true });
-    this.#file = openSync(this.#partial, 'wx', 0o600);
+    // What a process has open has names there too: `/dev/stdout` may be a file, and stays where it is.
+    const isOpen = /^\/(?:dev|proc)\//.test(path);
+    this.#target = isOpen || (info && !info.isFile()) ? null : info ? realpathSync(path) : path;
+    this.#written = this.#target === null ? path : `${this.#target}.partial`;
+    if (this.#target !== null) rmSync(this.#written, { force: true });
+    this.#file = openSync(this.#written, this.#target === null ? 'a' : 'wx', 0o600);
   }
 
   write(row: object): void {
     writeSync(this.#file!, `${JSON.stringify(row)}\n`);
   }
 
-  /** A link of this name is replaced, not followed; a device stays one. */
   keep(): void {
     this.#close();
-    renameSync(this.#partial, this.path);
+    if (this.#target !== null) renameSync(this.#written, this.#target);
   }
 
   /** What was not kept goes. */
   close(): void {
-    if (this.#close()) rmSync(this.#partial, { force: true });
+    if (this.#close() && this.#target !== null) rmSync(this.#written, { force: true });
   }
 
   #close(): boolean {
@@ -114,11 +123,7 @@ export class ReportFile {
   }
 }
 
-function isSame(a: string, b: string): boolean {
-  try {
-    const [x, y] = [statSync(realpathSync(a)), statSync(realpathSync(b))];
-    return x.dev === y.dev && x.ino === y.ino;
-  } catch {
-    return false;
-  }
+function isFile(path: string, { dev, ino }: Stats): boolean {
+  const other = statSync(path, { throwIfNoEntry: false });
+  return other !== undefined && other.dev === dev && other.ino === ino;
 }

@@ -1,5 +1,6 @@
 /** What was found by someone who tried to break the sanitizer, and its kin. */
 
+import { execFileSync, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import {
   existsSync,
@@ -25,7 +26,12 @@ const dir = mkdtempSync(join(tmpdir(), 'tackroom-broken-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 const token = inventedTokens('broken')['github-pat']!;
 
-async function run(input: string | Buffer, options: Partial<SanitizeOptions> = {}, stdout?: Writable) {
+async function run(
+  input: string | Buffer,
+  options: Partial<SanitizeOptions> = {},
+  stdout?: Writable,
+  signal?: AbortSignal,
+) {
   const out: Buffer[] = [];
   const sink =
     stdout ??
@@ -38,7 +44,7 @@ async function run(input: string | Buffer, options: Partial<SanitizeOptions> = {
   const stderr = new Writable({ write: (_chunk, _encoding, done) => done() });
   const file = join(dir, 'in');
   if (options.file === undefined) writeFileSync(file, input);
-  const io = { stdin: Readable.from([]), stdout: sink, stderr };
+  const io = { stdin: Readable.from([]), stdout: sink, stderr, ...(signal && { signal }) };
   const code = await sanitizeCommand({ file, home: join(dir, 'home'), map: false, ...options }, io);
   return { code, out: Buffer.concat(out).toString() };
 }
@@ -54,7 +60,7 @@ describe('reports', () => {
     expect(text).toContain('REDACTED_GITHUB_PAT_1.password');
   });
 
-  test('never in the place of what is read, and no link is followed', async () => {
+  test('never in the place of what is read; a link stays one', async () => {
     const file = join(dir, 'own');
     writeFileSync(file, token);
     symlinkSync(file, join(dir, 'link'));
@@ -65,9 +71,21 @@ describe('reports', () => {
     writeFileSync(other, 'precious', { mode: 0o644 });
     symlinkSync(other, join(dir, 'to-other'));
     await run('', { file, report: join(dir, 'to-other') });
-    expect(readFileSync(other, 'utf8')).toBe('precious');
-    expect(lstatSync(join(dir, 'to-other')).isFile()).toBe(true);
-    expect(statSync(join(dir, 'to-other')).mode & 0o777).toBe(0o600);
+    expect(lstatSync(join(dir, 'to-other')).isSymbolicLink()).toBe(true);
+    expect(readFileSync(other, 'utf8')).not.toContain('precious');
+    expect(statSync(other).mode & 0o777).toBe(0o600);
+  });
+
+  test('a device and a pipe stay what they are', async () => {
+    const pipe = join(dir, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const reader = spawn('cat', [pipe], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const told = reader.stdout.toArray();
+    await run(`x ${token}\n`, { report: pipe });
+    expect(Buffer.concat(await told).toString()).toContain('github-pat');
+    expect(lstatSync(pipe).isFIFO()).toBe(true);
+    await run(token, { report: '/dev/null' });
+    expect(lstatSync('/dev/null').isCharacterDevice()).toBe(true);
   });
 
   test('of an end that failed nothing is left', async () => {
@@ -95,6 +113,26 @@ describe('the command', () => {
     await expect(run(`${token}\n`.repeat(100), {}, full)).rejects.toMatchObject({ code: 'IO' });
     const each = new Writable({ write: (_chunk, _encoding, done) => done(new Error('no space left')) });
     await expect(run(`${token}\n`.repeat(100), { eachLine: true }, each)).rejects.toMatchObject({ code: 'IO' });
+  });
+
+  test('a slow reader is waited for, and nothing piles up', async () => {
+    const warned: string[] = [];
+    const onWarning = ({ name }: Error): void => void warned.push(name);
+    process.on('warning', onWarning);
+    const chunks: Buffer[] = [];
+    const slow = new Writable({
+      highWaterMark: 1,
+      write: (chunk: Buffer, _encoding, done) => {
+        chunks.push(Buffer.from(chunk));
+        setImmediate(done);
+      },
+    });
+    const signal = new AbortController().signal;
+    await run(`${token}\n`.repeat(50), { eachLine: true }, slow, signal);
+    process.off('warning', onWarning);
+    expect(warned).toEqual([]);
+    expect(slow.listenerCount('drain') + slow.listenerCount('error')).toBe(0);
+    expect(Buffer.concat(chunks).toString()).toBe('REDACTED_GITHUB_PAT_1\n'.repeat(50));
   });
 
   test('it can be stopped', async () => {

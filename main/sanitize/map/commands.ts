@@ -7,6 +7,7 @@ import { unlockVault } from '../../cli/open-vault.js';
 import { defaultHome, openHome } from '../../services/paths.js';
 import { Vault } from '../../vault/vault.js';
 import { keyFileOf } from '../../vault/wrapping-key.js';
+import { Output } from '../output.js';
 import type { Pseudonyms } from '../pseudonyms.js';
 import type { MapRecorder } from './map-recorder.js';
 import { MapStore, told } from './map-store.js';
@@ -69,7 +70,13 @@ export async function restoreCommand(options: Options, io: Io): Promise<number> 
   const { bytes, edited, unknown, unclear } = restore(clean, map, isWhole);
   if (isWhole && bytes.length !== map.length)
     throw new TackroomError('INTERNAL', 'What was put back is not what was cleaned, so nothing is written.');
-  if (!io.stdout.write(bytes)) await new Promise<void>((resolve) => io.stdout.once('drain', resolve));
+  const output = new Output(io.stdout);
+  try {
+    await output.write(bytes);
+    await output.end();
+  } finally {
+    output.close();
+  }
   if (!isWhole) io.stderr.write(`The file was edited: ${edited} of its lines by what their stand-ins stand for.\n`);
   if (unclear > 0)
     io.stderr.write(
