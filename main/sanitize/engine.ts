@@ -10,7 +10,7 @@ import { type Registry, STANDARD } from './detect/registry.js';
 import type { TextView } from './detect/text-view.js';
 import { DROPPED_NAMES, droppedFields } from './dropped-fields.js';
 import { CONTINUED, Pseudonyms } from './pseudonyms.js';
-import { Ranges } from './ranges.js';
+import { coverOf, Ranges, uncovered, united } from './ranges.js';
 import { createScanner, scanAddon } from './scan/create-scanner.js';
 import { nameTest } from './scan/index-of.js';
 import { type KnownValue, knownTables, PIECE } from './scan/known-values.js';
@@ -220,7 +220,11 @@ export class SanitizeEngine {
     });
     known.sort();
     const more = uncovered(known, found);
-    this.#settle(uncoveredSpans(resolveSpans(encoded), found), more);
+    const isCovered = coverOf(found);
+    this.#settle(
+      resolveSpans(encoded).filter(({ start, end }) => !isCovered(start, end)),
+      more,
+    );
     this.pseudonyms.number();
     return more.length === 0 ? found : united(found, more.sort());
   }
@@ -369,44 +373,3 @@ function remembering(scanner: ByteScanner): Pass {
   const seen = new SeenStrings();
   return { scanner, seen: seen.attach(scanner) ? seen : null };
 }
-
-/** Those that do not lie within one of `found`; both in order. */
-function uncovered(ranges: Ranges, found: Ranges): Ranges {
-  const out = new Ranges();
-  let at = 0;
-  for (let i = 0; i < ranges.length; i++) {
-    const start = ranges.start(i);
-    while (at < found.length && found.end(at) <= start) at++;
-    if (at >= found.length || found.start(at) > start || found.end(at) < ranges.end(i))
-      out.push(start, ranges.end(i), ranges.entity(i), ranges.rank(i));
-  }
-  return out;
-}
-
-function uncoveredSpans(spans: readonly Span[], found: Ranges): Span[] {
-  let at = 0;
-  return spans.filter(({ start, end }) => {
-    while (at < found.length && found.end(at) <= start) at++;
-    return at >= found.length || found.start(at) > start || found.end(at) < end;
-  });
-}
-
-/** Both in one; where they overlap the better counts. */
-function united(found: Ranges, more: Ranges): Ranges {
-  const out = new Ranges();
-  let at = 0;
-  for (let i = 0; i < more.length; i++) {
-    const start = more.start(i);
-    for (
-      ;
-      at < found.length && (found.start(at) < start || (found.start(at) === start && found.end(at) >= more.end(i)));
-      at++
-    )
-      out.merge(found.start(at), found.end(at), found.entity(at), found.rank(at));
-    out.merge(start, more.end(i), more.entity(i), more.rank(i));
-  }
-  for (; at < found.length; at++) out.merge(found.start(at), found.end(at), found.entity(at), found.rank(at));
-  return out;
-}
-
-export { PRIORITY };

@@ -63,14 +63,13 @@ export class Ranges {
     return CERTAINTIES[this.rank(i)]!;
   }
 
+  *places(): Generator<{ start: number; end: number }> {
+    for (let i = 0; i < this.#length; i++) yield { start: this.start(i), end: this.end(i) };
+  }
+
   /** All of them, four numbers each: start, end, entity, certainty. */
   numbers(): Int32Array {
     return this.#numbers.subarray(0, this.#length * FIELDS);
-  }
-
-  /** Forgets the last ones; `length` are left. */
-  cut(length: number): void {
-    this.#length = Math.min(this.#length, length);
   }
 
   /** Without room to grow. */
@@ -135,4 +134,41 @@ export class Ranges {
     this.#numbers = new Int32Array(old.length * 2);
     this.#numbers.set(old);
   }
+}
+
+/** Those that do not lie within one of `found`; both in order. */
+export function uncovered(ranges: Ranges, found: Ranges): Ranges {
+  const out = new Ranges();
+  const isCovered = coverOf(found);
+  for (let i = 0; i < ranges.length; i++)
+    if (!isCovered(ranges.start(i), ranges.end(i)))
+      out.push(ranges.start(i), ranges.end(i), ranges.entity(i), ranges.rank(i));
+  return out;
+}
+
+/** Whether a place lies within one of `found`; asked in order of where the places begin. */
+export function coverOf(found: Ranges): (start: number, end: number) => boolean {
+  let at = 0;
+  return (start, end) => {
+    while (at < found.length && found.end(at) <= start) at++;
+    return at < found.length && found.start(at) <= start && found.end(at) >= end;
+  };
+}
+
+/** Both in one; where they overlap the better counts. */
+export function united(found: Ranges, more: Ranges): Ranges {
+  const out = new Ranges();
+  let at = 0;
+  for (let i = 0; i < more.length; i++) {
+    const start = more.start(i);
+    for (
+      ;
+      at < found.length && (found.start(at) < start || (found.start(at) === start && found.end(at) >= more.end(i)));
+      at++
+    )
+      out.merge(found.start(at), found.end(at), found.entity(at), found.rank(at));
+    out.merge(start, more.end(i), more.entity(i), more.rank(i));
+  }
+  for (; at < found.length; at++) out.merge(found.start(at), found.end(at), found.entity(at), found.rank(at));
+  return out;
 }

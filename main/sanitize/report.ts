@@ -1,4 +1,5 @@
 /** What a report says of a replacement besides where it is: the way to it in its record, and what stands around it in the cleaned copy. */
+import { endOfLine } from './lines.js';
 import { stringsOf } from './review/record-strings.js';
 import type { Finding } from './sanitize.js';
 
@@ -71,12 +72,7 @@ class Lines {
   constructor(private readonly bytes: Buffer) {}
 
   line(number: number): Buffer {
-    for (; this.#number < number; this.#number++) this.#start = this.#end() + 1;
-    return this.bytes.subarray(this.#start, this.#end());
-  }
-
-  #end(): number {
-    const at = this.bytes.indexOf(10, this.#start);
-    return at < 0 ? this.bytes.length : at;
+    for (; this.#number < number; this.#number++) this.#start = endOfLine(this.bytes, this.#start) + 1;
+    return this.bytes.subarray(this.#start, endOfLine(this.bytes, this.#start));
   }
 }

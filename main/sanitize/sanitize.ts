@@ -6,6 +6,7 @@
 import { TackroomError } from '../../contract/errors.js';
 import { type Registry, STANDARD } from './detect/registry.js';
 import { SanitizeEngine } from './engine.js';
+import { endOfLine, linesWith } from './lines.js';
 import { CONTINUED, Pseudonyms } from './pseudonyms.js';
 import { Ranges } from './ranges.js';
 import { DENIED } from './rules.js';
@@ -95,7 +96,7 @@ export function rescan(clean: Buffer, again: SanitizeEngine, firstLine = 0): { b
     again.learn();
     bytes = again.splice(bytes, again.complete(bytes, left));
   }
-  const withheld = linesOf(bytes, left);
+  const withheld = linesWith(bytes, left.places());
   return { bytes: withhold(bytes, new Set(withheld), firstLine), withheld };
 }
 
@@ -131,11 +132,6 @@ export function sanitizeSession<T>(
   return { records: lines.map((line) => JSON.parse(line) as T), redactions, withheld };
 }
 
-function endOfLine(input: Uint8Array, from: number): number {
-  const at = input.indexOf(10, from);
-  return at < 0 ? input.length : at;
-}
-
 export function findingsOf(input: Uint8Array, ranges: Ranges, pseudonyms: Pseudonyms): Finding[] {
   let line = 0;
   let lineStart = 0;
@@ -153,19 +149,6 @@ export function findingsOf(input: Uint8Array, ranges: Ranges, pseudonyms: Pseudo
     findings.push({ line, start: start - lineStart, end: ranges.end(i) - lineStart, family, certainty, placeholder });
   }
   return findings;
-}
-
-/** Numbers of the lines that hold a range. */
-function linesOf(bytes: Uint8Array, ranges: Ranges): number[] {
-  const lines = new Set<number>();
-  let line = 0;
-  let lineEnd = endOfLine(bytes, 0);
-  for (let i = 0; i < ranges.length; i++) {
-    const start = ranges.start(i);
-    for (; lineEnd < start; lineEnd = endOfLine(bytes, lineEnd + 1)) line++;
-    lines.add(line);
-  }
-  return [...lines];
 }
 
 function withhold(bytes: Buffer, lines: ReadonlySet<number>, firstLine: number): Buffer {

@@ -54,6 +54,14 @@ class Growable {
 
 using Bytes = Growable<uint8_t>;
 
+/** A number that may lie anywhere. */
+template <class T>
+T load_as(const uint8_t* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
 /** A part of a buffer that can be read up to `readable`, which lies at or after its end. */
 struct Text {
   const uint8_t* begin;

@@ -12,13 +12,6 @@ constexpr size_t kMostBytes = size_t{1} << 30;
 constexpr size_t kSparse = 16;
 constexpr int kMostBits = 24;
 
-template <class T>
-T load(const uint8_t* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
-
 }  // namespace
 
 template <size_t kPiece>
@@ -85,7 +78,7 @@ bool Needles::add(const uint8_t* text, size_t length) {
   } else {
     short_.add(short_.piece(text), needle, next_);
   }
-  const size_t place = first_place(load<uint32_t>(text + offset));
+  const size_t place = first_place(load_as<uint32_t>(text + offset));
   begins_[place >> 6] |= uint64_t{1} << (place & 63);
   texts_.insert(texts_.end(), text, text + length);
   starts_.push_back(static_cast<uint32_t>(texts_.size()));
@@ -98,7 +91,7 @@ void Needles::find(const uint8_t* bytes, size_t length, Growable<NeedleFound>& f
   const uint64_t* const begins = begins_.data();
   const bool some = !short_.empty();
   for (size_t at = 0; at + kShortest <= length; at++) {
-    const auto four = load<uint32_t>(bytes + at);
+    const auto four = load_as<uint32_t>(bytes + at);
     const size_t place = first_place(four);
     if ((begins[place >> 6] >> (place & 63) & 1) == 0) continue;
     if (at + kLong <= length) look(long_.first(long_.piece(bytes + at)), bytes, at, length, found);

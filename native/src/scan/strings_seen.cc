@@ -5,6 +5,8 @@
 #include <random>
 #include <utility>
 
+#include "growable.h"
+
 namespace tackroom::scan {
 namespace {
 
@@ -26,13 +28,6 @@ uint64_t mix(uint64_t a, uint64_t b) {
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
-template <class T>
-uint64_t load(const uint8_t* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
-
 }  // namespace
 
 StringsSeen::StringsSeen(size_t most) : most_(most), slots_(kFirstSlots) {}
@@ -45,11 +40,11 @@ StringsSeen::Hash StringsSeen::hash(const uint8_t* at, size_t length, Hash befor
     high = mix(high ^ b ^ first, a ^ fourth) + a;
   };
   const uint8_t* const end = at + length;
-  for (; end - at > 16; at += 16) take(load<uint64_t>(at), load<uint64_t>(at + 8));
+  for (; end - at > 16; at += 16) take(load_as<uint64_t>(at), load_as<uint64_t>(at + 8));
   // The last ones, some of them for a second time: the length is part of it.
-  if (length >= 16) take(load<uint64_t>(end - 16), load<uint64_t>(end - 8));
-  else if (length >= 8) take(load<uint64_t>(at), load<uint64_t>(end - 8));
-  else if (length >= 4) take(load<uint32_t>(at), load<uint32_t>(end - 4));
+  if (length >= 16) take(load_as<uint64_t>(end - 16), load_as<uint64_t>(end - 8));
+  else if (length >= 8) take(load_as<uint64_t>(at), load_as<uint64_t>(end - 8));
+  else if (length >= 4) take(load_as<uint32_t>(at), load_as<uint32_t>(end - 4));
   else if (length > 0) take(uint64_t{at[0]} << 16 | uint64_t{at[length / 2]} << 8 | end[-1], 0);
   return {mix(low ^ second, high ^ fourth), mix(high ^ first, low ^ third)};
 }
