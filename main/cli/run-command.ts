@@ -21,9 +21,18 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     if (controller.signal.aborted) process.exit(stopped);
     controller.abort();
   });
+let outputFailure: Error | null = null;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // The reader (head, less) went away.
   if (error.code === 'EPIPE') process.exit(0);
+  outputFailure ??= error;
+});
+// A command that did not look may have ended well before its last bytes were refused.
+process.on('exit', () => {
+  if (outputFailure === null || process.exitCode) return;
+  process.exitCode = 1;
+  process.stderr.write(`tackroom: The output cannot be written: ${outputFailure.message}. (IO)\n`);
+  process.stderr.write('  Write to a place with room.\n');
 });
 // Nobody reads the messages: the work goes on without them.
 process.stderr.on('error', () => undefined);

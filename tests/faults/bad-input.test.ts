@@ -1,6 +1,17 @@
 /** What people really run into: each gives one sentence with what to do, a non-zero exit code, and loses nothing. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,6 +55,23 @@ function expectClear(result: { status: number | null; stderr: string }, code: st
   expect(result.stderr).toMatch(/\n {2}\S/);
   expect(result.stderr).not.toMatch(/\n\s+at /);
 }
+
+describe.skipIf(!READY || !existsSync('/dev/full'))('an output that takes nothing', () => {
+  it.each(['doctor', 'sessions list', 'sanitize README.md', 'sanitize --each-line README.md'])('%s', (command) => {
+    const full = openSync('/dev/full', 'w');
+    const args = [BIN, '--home', join(dir, 'home'), ...command.split(' ')];
+    const stdio = ['ignore', full, 'pipe'] as const;
+    const { status, stderr } = spawnSync(process.execPath, args, {
+      encoding: 'utf8',
+      timeout: LIMIT_MS,
+      cwd: ROOT,
+      stdio: [...stdio],
+    });
+    closeSync(full);
+    expectClear({ status, stderr }, 'IO', /cannot be written/);
+    expect(stderr.match(/cannot be written/g)).toHaveLength(1);
+  });
+});
 
 function modelCopy(name: string): string {
   const copy = join(dir, name);
